@@ -1,0 +1,227 @@
+"""The built-in agent: a model writes Python, the sandbox runs it, the output goes back to the model.
+
+Model and keys stay outside of the sandbox, code stays inside. The protocol needs nothing but text (a code block
+to run something, an `ANSWER:` line to finish), so that it works with models that cannot call functions.
+"""
+
+import os
+import re
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..candidate.matching import match_answer
+from ..candidate.model import LETTERS
+from ..providers import Message, Request, Tokens
+from ..providers.protocol import NO_TOKENS
+from ..sandbox import Finished, Job, Limits, SandboxError, run
+from ..screen.reading import read_reply
+from .protocol import ANSWER_FILE, AgentError, AgentRun, Task
+
+_BLOCK = re.compile(r"```[ \t]*(?:python3?|py)?[ \t]*\r?\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE)
+_RESULT = re.compile(r"^RESULT:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+# What one turn may show of a script's output, in characters, and what the conversation may grow to.
+_SHOWN_OUTPUT = 1500
+_SHOWN_ERROR = 900
+_HISTORY = 14_000
+_MAX_SCRIPT = 64 * 1024
+# A single command never gets all of the remaining time: a loop without end must leave room for another try.
+_COMMAND_SHARE = 0.5
+_COMMAND_LEAST = 20.0
+
+
+def solve(task: Task) -> AgentRun:
+    """Work on the task until the model has answered or its time or turns are over."""
+    return _Conversation(task).hold()
+
+
+@dataclass(slots=True)
+class _Conversation:
+    task: Task
+    history: list[Message] = field(default_factory=list)
+    transcript: list[dict[str, Any]] = field(default_factory=list)
+    scripts: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    tokens: Tokens = NO_TOKENS
+    turns: int = 0
+
+    def hold(self) -> AgentRun:
+        self.history = [Message("system", _instructions(self.task)), Message("user", _question(self.task))]
+        while self.turns < self.task.settings.max_turns:
+            if self._left() <= 0:
+                return self._ended("timeout", "its time was over")
+            reply = self._ask()
+            if reply is None:
+                return self._ended("timeout", "its time was over")
+            feedback = self._act(reply)
+            if feedback is None:
+                return self._ended("finished", "it answered")
+            self._say("user", feedback)
+        return self._ended("finished", f"it used up its {self.task.settings.max_turns} turns")
+
+    def _act(self, reply: str) -> str | None:
+        """Do what a reply asks for; returns what to tell the model, or None when it has answered."""
+        block = _BLOCK.search(reply)
+        if block and block[1].strip():
+            return self._run(block[1])
+        choice = read_reply(reply, self.task.options)
+        if choice.letter is None:
+            return (
+                "That was neither a Python code block nor a final line. Write one ```python block that computes the "
+                f"value and prints it as RESULT: <value>, or finish with ANSWER: and a letter.{self._time()}"
+            )
+        if not self.scripts:
+            return f"Do not guess. First compute the value: write one ```python block that prints RESULT: <value>.{self._time()}"
+        self._write_answer(choice.letter)
+        return None
+
+    def _run(self, script: str) -> str | None:
+        if len(script) > _MAX_SCRIPT:
+            return f"That script is too long to run; {_MAX_SCRIPT // 1024} KiB is the limit."
+        finished = self._execute(script)
+        output = finished.stdout.decode("utf-8", "replace")
+        complaint = finished.stderr.decode("utf-8", "replace")
+        entry = {"role": "command", "script": script, "ended": finished.ended, "exit_code": finished.exit_code}
+        self.transcript.append(entry | {"stdout": _cut(output, 4000), "stderr": _cut(complaint, 4000)})
+        self.used.update(finished.used)
+        repeated = script.strip() in self.scripts
+        self.scripts.add(script.strip())
+        if os.path.lexists(self.task.workspace / ANSWER_FILE):
+            return None
+        return self._feedback(finished, output, complaint, repeated=repeated)
+
+    def _execute(self, script: str) -> Finished:
+        job = Job(
+            interpreter=self.task.interpreter,
+            script=script.encode("utf-8", "replace"),
+            files=self.task.files,
+            limits=Limits(wall=max(1.0, min(self._left(), max(_COMMAND_LEAST, self._left() * _COMMAND_SHARE)))),
+            watch=self.task.domain.packages,
+            workspace=self.task.workspace,
+        )
+        try:
+            with self.task.cpu_slots.hold():
+                return run(job)
+        except SandboxError as problem:
+            raise self._error(str(problem), "sandbox") from problem
+
+    def _feedback(self, finished: Finished, output: str, complaint: str, *, repeated: bool) -> str:
+        parts = []
+        if output.strip():
+            parts.append(f"Output:\n{_cut(output, _SHOWN_OUTPUT)}")
+        if finished.ended != "exited":
+            parts.append(f"The script was stopped: {finished.ended} after {finished.wall:.0f} s.")
+        elif finished.exit_code != 0:
+            parts.append(f"The script failed:\n{_cut(complaint, _SHOWN_ERROR, keep_end=True)}\nCorrect it and write the whole script again.")
+        else:
+            parts.append(self._about_result(output))
+        if repeated:
+            parts.append("You have run this same script before. Do it in another way.")
+        return "\n".join(parts) + self._time()
+
+    def _about_result(self, output: str) -> str:
+        """Say which option the printed result rounds to: the reader of a multiple-choice question does no less."""
+        found = _RESULT.findall(output)
+        if not found:
+            return "Print the value that the question asks for as a line RESULT: <value>, with all its digits."
+        match = match_answer(found[-1], self.task.options)
+        if match.letter is not None:
+            return (
+                f"RESULT {found[-1][:60]} is option {match.letter}. If your script does what the question says, finish with "
+                f"the line ANSWER: {match.letter}"
+            )
+        return (
+            f"RESULT {found[-1][:60]} is none of the options. Read the question again, find what your script does "
+            "otherwise, and write the corrected script."
+        )
+
+    def _ask(self) -> str | None:
+        """The model's next reply; None when time ran out while waiting for it."""
+        if stop := self.task.may_pay(self.tokens):
+            raise self._error(stop, "budget" if "budget" in stop else "not-run")
+        settings = self.task.settings
+        messages = _recent(self.history)
+        request = Request(settings.model, messages, settings.reasoning, settings.max_output_tokens, self._left())
+        response = self.task.provider.ask(request)
+        self.turns += 1
+        self.tokens += response.tokens
+        if response.status == "failed":
+            if self._left() <= 0:
+                return None
+            raise self._error(f"the agent's model failed: {response.error}", "provider", quota=response.quota)
+        if response.status == "refused":
+            raise self._error(f"the agent's model refused: {response.error}", "agent")
+        self._say("assistant", response.text, model_served=response.model_served, latency=round(response.latency, 3))
+        return response.text
+
+    def _say(self, role: str, text: str, **more: object) -> None:
+        self.transcript.append({"role": role, "text": text, **more})
+        self.history.append(Message("assistant" if role == "assistant" else "user", text))
+
+    def _write_answer(self, letter: str) -> None:
+        """Leave the answer as any agent does. The workspace was a stranger's a moment ago: follow no link."""
+        path = self.task.workspace / ANSWER_FILE
+        path.unlink(missing_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(letter)
+
+    def _left(self) -> float:
+        return self.task.deadline - time.monotonic()
+
+    def _time(self) -> str:
+        turns = self.task.settings.max_turns - self.turns
+        return f"\n({max(0, int(self._left()))} seconds and {turns} turns left.)"
+
+    def _ended(self, ended: str, note: str) -> AgentRun:
+        return AgentRun(
+            "timeout" if ended == "timeout" else "finished",
+            tuple(self.transcript),
+            self.turns,
+            self.tokens,
+            tuple(sorted(self.used)),
+            note,
+        )
+
+    def _error(self, sentence: str, reason: str, *, quota: bool = False) -> AgentError:
+        return AgentError(sentence, reason, quota=quota, transcript=tuple(self.transcript), tokens=self.tokens)
+
+
+def _instructions(task: Task) -> str:
+    return (
+        f"You answer a multiple-choice question by computing. You have Python with {task.domain.title}, NumPy and no "
+        "network. The four options differ in digits only: never guess, never estimate by hand.\n"
+        "To compute, reply with one complete script in a ```python block. It is run and you are shown its output. Follow the "
+        "question to the letter, and print the value it asks for, unrounded, as the last line: "
+        "print('RESULT:', value)\n"
+        "When a RESULT is one of the options and you trust your script, reply with one line: ANSWER: and its letter.\n" + (task.domain.notes if task.settings.hints else "")
+    )
+
+
+def _question(task: Task) -> str:
+    options = "\n".join(f"{letter}) {task.options[letter]}" for letter in LETTERS)
+    return f"{task.question.strip()}\n\n{options}\n\nWrite the script."
+
+
+def _recent(history: list[Message]) -> tuple[Message, ...]:
+    """The instructions, the question, and as much of the latest turns as a small context holds."""
+    opening, rest = history[:2], history[2:]
+    size = 0
+    recent: list[Message] = []
+    for message in reversed(rest):
+        size += len(message.content)
+        if size > _HISTORY and recent:
+            break
+        recent.insert(0, message)
+    if recent and recent[0].role == "user":
+        recent = recent[1:]
+    return (*opening, *recent)
+
+
+def _cut(text: str, most: int, *, keep_end: bool = False) -> str:
+    text = text.strip()
+    if len(text) <= most:
+        return text
+    if keep_end:
+        return "... " + text[-most:]
+    return f"{text[: most // 2]}\n[{len(text) - most} characters cut]\n{text[-most // 2 :]}"

@@ -1,0 +1,122 @@
+"""Which files are candidates, and the pytest nodes they become. No file is read here."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from . import options
+
+SUFFIXES = (".yaml", ".yml", ".json")
+_LOOKED_AT = 64 * 1024
+_QUESTION = re.compile(rb"""^\s*\{?\s*["']?question["']?\s*:""", re.MULTILINE)
+_ROOTS = pytest.StashKey["Roots"]()
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """Where candidates are collected in a session.
+
+    Attributes:
+        directories: Every candidate file below them is collected.
+        expected: Whether the session's arguments lead to any candidate; nothing at all is done otherwise.
+    """
+
+    directories: tuple[Path, ...]
+    expected: bool
+
+    def cover(self, path: Path) -> bool:
+        """Whether a path lies in one of the directories."""
+        return any(path.is_relative_to(directory) for directory in self.directories)
+
+
+class CandidateFile(pytest.File):
+    """One candidate file: one test item."""
+
+    def collect(self) -> Iterable["CandidateItem"]:
+        """The item, named so that `-k` and `--lf` work; the file itself is read when the item runs."""
+        name = re.sub(r"[^A-Za-z0-9_.-]", "_", self.path.stem)
+        yield CandidateItem.from_parent(self, name=name)
+
+
+class CandidateItem(pytest.Item):
+    """One candidate on its way through the gates."""
+
+    def runtest(self) -> None:
+        """Pass the gates; raises what pytest is to report when they are not passed."""
+        from .judging import run
+
+        run(self)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002
+        """The reason, its first line in the fixed form, and never a traceback."""
+        from .judging import failure_text
+
+        return failure_text(self, excinfo.value)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Path, line and name; without a line number skip markers break."""
+        return self.path, 0, self.name
+
+
+def candidate_roots(config: pytest.Config) -> Roots:
+    """Where the session collects candidates, worked out once."""
+    roots = config.stash.get(_ROOTS, None)
+    if roots is None:
+        roots = config.stash[_ROOTS] = _find_roots(config)
+    return roots
+
+
+def is_candidate(path: Path, session: pytest.Session) -> bool:
+    """Whether a file is to be collected as a candidate."""
+    if path.suffix not in SUFFIXES:
+        return False
+    return candidate_roots(session.config).cover(path) or session.isinitpath(path)
+
+
+def _find_roots(config: pytest.Config) -> Roots:
+    named = options.candidate_directories(config)
+    invoked = config.invocation_params.dir
+    arguments = [(invoked / argument.split("::")[0]).absolute() for argument in config.args]
+    directories = {base / name for base in (config.rootpath, invoked) for name in named}
+    if config.args_source is pytest.Config.ArgsSource.ARGS:
+        for argument in arguments:
+            directories.update(_named_like(argument, named))
+            if _holds_candidates(argument, config.rootpath):
+                directories.add(argument)
+    present = tuple(sorted(directory for directory in directories if directory.is_dir()))
+    expected = any(
+        argument.suffix in SUFFIXES and argument.is_file()
+        or any(argument.is_relative_to(root) or root.is_relative_to(argument) for root in present)
+        for argument in arguments
+    )
+    return Roots(present, expected)
+
+
+def _named_like(argument: Path, named: list[Path]) -> Iterable[Path]:
+    """The part of a path that ends like a configured directory: the same pool, elsewhere."""
+    for place in (argument, *argument.parents):
+        if any(not name.is_absolute() and place.parts[-len(name.parts) :] == name.parts for name in named):
+            yield place
+
+
+def _holds_candidates(argument: Path, root: Path) -> bool:
+    """Whether a directory named on the command line directly holds files with a `question`.
+
+    Not asked of the root itself or of what lies above it: a whole repository is no pool.
+    """
+    if root.is_relative_to(argument) and any((argument / name).exists() for name in ("pyproject.toml", ".git")):
+        return False
+    if not argument.is_dir():
+        return False
+    return any(path.suffix in SUFFIXES and path.is_file() and _asks(path) for path in argument.iterdir())
+
+
+def _asks(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return _QUESTION.search(file.read(_LOOKED_AT)) is not None
+    except OSError:
+        return False

@@ -1,0 +1,30 @@
+"""The configuration file `toolgate.yaml`, checked and typed."""
+
+from .model import (
+    GATES,
+    Budget,
+    DomainSettings,
+    Prices,
+    ProviderSettings,
+    Retries,
+    ScreenSettings,
+    Settings,
+    SolveSettings,
+    VerifySettings,
+)
+from .reading import ConfigError, read_settings
+
+__all__ = [
+    "GATES",
+    "Budget",
+    "ConfigError",
+    "DomainSettings",
+    "Prices",
+    "ProviderSettings",
+    "Retries",
+    "ScreenSettings",
+    "Settings",
+    "SolveSettings",
+    "VerifySettings",
+    "read_settings",
+]

@@ -1,0 +1,202 @@
+"""Reading `toolgate.yaml`: values checked against the dataclasses, faults told with file, line and key."""
+
+import dataclasses
+import difflib
+import math
+import os
+import re
+import types
+import typing
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from ..candidate.document import Node, decode, read_bytes, read_document
+from ..candidate.faults import CandidateError
+from .model import ProviderSettings, ScreenSettings, Settings, SolveSettings
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+# Smallest value that makes sense, for numbers where zero or less would not.
+_LEAST: Mapping[str, float] = {
+    "attempts": 1, "max_wait": 0, "max_concurrency": 1, "timeout": 0.001, "time_limit": 0.001, "repeats": 1,
+    "memory": 64 * 1024**2, "disk": 1024**2, "samples": 1, "reject_at": 1, "max_output_tokens": 1, "max_turns": 1,
+    "usd": 0, "usd_per_candidate": 0, "input": 0, "cached": 0, "output": 0,
+}  # fmt: skip
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used, as one sentence with file, line and key."""
+
+
+def read_settings(path: Path, *, kinds: Collection[str], agents: Collection[str]) -> Settings:
+    """Read and check a configuration file.
+
+    Args:
+        path: The file.
+        kinds: Known provider kinds.
+        agents: Known agents.
+
+    Raises:
+        ConfigError: The file cannot be read or does not make sense.
+    """
+    try:
+        root = read_document(decode(read_bytes(path)), is_json=path.suffix == ".json")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except CandidateError as error:
+        fault = error.faults[0]
+        where = f"{path}:{fault.line}" if fault.line else f"{path}"
+        raise ConfigError(f"{where}: {fault.sentence}") from None
+    reader = _Reader(path)
+    settings: Settings = reader.build(Settings, root, "")
+    _check(settings, reader, root, kinds, agents)
+    return settings
+
+
+class _Reader:
+    """Builds dataclasses from nodes, following their type hints."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def refuse(self, sentence: str, node: Node, key: str) -> ConfigError:
+        field = f" `{key}`" if key else ""
+        return ConfigError(f"{self.path}:{node.line}:{field} {sentence}")
+
+    def build(self, cls: Any, node: Node, key: str, **given: Any) -> Any:  # noqa: ANN401 - any settings class
+        if not isinstance(node.value, dict):
+            raise self.refuse("must be a mapping", node, key)
+        hints = typing.get_type_hints(cls)
+        names = [field.name for field in dataclasses.fields(cls) if field.name not in given]
+        values = dict(given)
+        for name, child in node.value.items():
+            inner = f"{key}.{name}" if key else name
+            if name not in names:
+                near = difflib.get_close_matches(name, names, n=1, cutoff=0.0)[0]
+                raise self.refuse(f"is not a known key; the nearest known one is `{near}`", child, inner)
+            if child.value is not None:
+                values[name] = self.value(hints[name], child, inner)
+        for field in dataclasses.fields(cls):
+            required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+            if required and field.name not in values:
+                raise self.refuse(f"needs the key `{field.name}`", node, key)
+        return cls(**values)
+
+    def value(self, hint: Any, node: Node, key: str) -> Any:  # noqa: ANN401 - what the hint says
+        origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+        if origin in (typing.Union, types.UnionType):
+            return self.value(next(a for a in arguments if a is not type(None)), node, key)
+        if origin is Mapping:
+            return self.mapping(arguments[1], node, key)
+        if origin is tuple:
+            if not isinstance(node.value, list):
+                raise self.refuse("must be a list", node, key)
+            return tuple(self.value(arguments[0], child, f"{key}[{i}]") for i, child in enumerate(node.value))
+        if dataclasses.is_dataclass(hint):
+            return self.build(hint, node, key)
+        return self.scalar(hint, self.text(node, key), node, key)
+
+    def mapping(self, cls: Any, node: Node, key: str) -> dict[str, Any]:  # noqa: ANN401 - any settings class
+        if not isinstance(node.value, dict):
+            raise self.refuse("must be a mapping", node, key)
+        given = {"name"} & {field.name for field in dataclasses.fields(cls)}
+        return {
+            name: self.build(cls, child, f"{key}.{name}", **dict.fromkeys(given, name))
+            for name, child in node.value.items()
+        }
+
+    def text(self, node: Node, key: str) -> str:
+        if not isinstance(node.value, str):
+            raise self.refuse("must be a single value", node, key)
+
+        def expand(match: re.Match[str]) -> str:
+            if match[1] not in os.environ:
+                raise self.refuse(f"names the environment variable {match[1]}, which is not set", node, key)
+            return os.environ[match[1]]
+
+        return _VARIABLE.sub(expand, node.value)
+
+    def scalar(self, hint: Any, text: str, node: Node, key: str) -> Any:  # noqa: ANN401 - what the hint says
+        if typing.get_origin(hint) is Literal:
+            if text not in typing.get_args(hint):
+                raise self.refuse(f"must be one of {', '.join(typing.get_args(hint))}, not `{text}`", node, key)
+            return text
+        if hint is bool:
+            if text.lower() not in ("true", "false"):
+                raise self.refuse(f"must be true or false, not `{text}`", node, key)
+            return text.lower() == "true"
+        if hint in (int, float):
+            return self.number(hint, text, node, key)
+        if not text.strip():
+            raise self.refuse("is empty", node, key)
+        return Path(text).expanduser() if hint is Path else text
+
+    def number(self, hint: type[int] | type[float], text: str, node: Node, key: str) -> float:
+        try:
+            number = hint(text)
+        except ValueError:
+            kind = "a whole number" if hint is int else "a number"
+            raise self.refuse(f"must be {kind}, not `{text}`", node, key) from None
+        least = _LEAST.get(key.rsplit(".", 1)[-1], -math.inf)
+        if not math.isfinite(number) or number < least:
+            raise self.refuse(f"must be at least {least:g}, not `{text}`", node, key)
+        return number
+
+
+def _check(settings: Settings, reader: _Reader, root: Node, kinds: Collection[str], agents: Collection[str]) -> None:
+    """What no single value shows: names that must be unique or known, and numbers that must fit together."""
+    for provider in settings.providers.values():
+        node = _at(root, "providers", provider.name)
+        if not _NAME.fullmatch(provider.name):
+            raise reader.refuse("must be a name of letters, digits, `.`, `_` and `-`", node, f"providers.{provider.name}")
+        if provider.kind not in kinds:
+            known = ", ".join(sorted(kinds))
+            raise reader.refuse(f"is not a known kind of provider; known are {known}", node, f"providers.{provider.name}.kind")
+    names: set[str] = set()
+    for i, screen in enumerate(settings.screens):
+        node, key = _at(root, "screens", i), f"screens[{i}]"
+        if screen.name in names or not _NAME.fullmatch(screen.name):
+            raise reader.refuse("must be a name of its own, of letters, digits, `.`, `_` and `-`", node, f"{key}.name")
+        names.add(screen.name)
+        _check_provider(screen, settings, reader, node, key)
+        if screen.reject_at > screen.samples:
+            raise reader.refuse(f"is more than the {screen.samples} samples; no reply could reject", node, f"{key}.reject_at")
+    if settings.solve is not None:
+        node = _at(root, "solve")
+        if settings.solve.agent not in agents:
+            known = ", ".join(sorted(agents))
+            raise reader.refuse(f"`{settings.solve.agent}` is not a known agent; known are {known}", node, "solve.agent")
+        _check_provider(settings.solve, settings, reader, node, "solve")
+    if settings.budget.usd is not None or settings.budget.usd_per_candidate is not None:
+        _check_prices(settings, reader, _at(root, "budget"))
+
+
+def _check_provider(
+    user: ScreenSettings | SolveSettings, settings: Settings, reader: _Reader, node: Node, key: str
+) -> None:
+    if user.provider not in settings.providers:
+        known = ", ".join(settings.providers) or "none"
+        raise reader.refuse(f"`{user.provider}` is not under `providers`; there is {known}", node, f"{key}.provider")
+
+
+def _check_prices(settings: Settings, reader: _Reader, node: Node) -> None:
+    """A budget can only be kept where every price is known."""
+    users: list[ScreenSettings | SolveSettings] = [*settings.screens, *([settings.solve] if settings.solve else [])]
+    for user in users:
+        provider: ProviderSettings = settings.providers[user.provider]
+        price = provider.prices.get(user.model)
+        if provider.kind != "llama-cpp" and (price is None or price.input is None or price.output is None):
+            sentence = f"needs the prices of `{user.model}`: give `input` and `output` under `providers.{provider.name}.prices`"
+            raise reader.refuse(sentence, node, "budget")
+
+
+def _at(root: Node, *path: str | int) -> Node:
+    node = root
+    for step in path:
+        value = node.value
+        if isinstance(value, dict) and isinstance(step, str) and step in value:
+            node = value[step]
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            node = value[step]
+    return node

@@ -1,0 +1,221 @@
+"""The controlling process of a run: it begins and ends the run, and alone writes accepted items."""
+
+import json
+import os
+import platform
+import shutil
+import signal
+import tempfile
+import time
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from . import __version__, options
+from .collection import SUFFIXES
+from .judging import RUN, chosen_gates, load_settings, run_to_json
+
+if TYPE_CHECKING:
+    from .gates import Attempt
+    from .providers.embedded import Launcher
+    from .store import Store
+
+
+class Controller:
+    """Owns a run from its first candidate to its last report."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.attempts: dict[str, Attempt] = {}
+        self.problems: list[str] = []
+        self.removed: list[str] = []
+        self.not_run: list[str] = []
+        self.begun = time.monotonic()
+        self._store: Store | None = None
+        self._launchers: list[Launcher] = []
+        self._collected: list[str] = []
+        self._old_handler: Any = None
+
+    # --- beginning ----------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Under xdist begin before the workers do; a configuration that cannot be used ends the session in one line."""
+        if self.config.getoption("tx", None) and not self.config.option.collectonly:
+            if self.config.option.maxschedchunk is None:
+                # Items take minutes, and a worker must not hoard the ones behind a slow one.
+                self.config.option.maxschedchunk = 1
+            self.start()
+
+    def start(self) -> None:
+        """Begin the run, once.
+
+        Raises:
+            pytest.UsageError: The configuration or the database cannot be used.
+        """
+        if self._store is not None:
+            return
+        from .gates import Run
+        from .store import Store, StoreError, new_id
+
+        settings = load_settings(self.config)
+        run = Run(
+            id=new_id(),
+            seed=options.seed(self.config),
+            directory=Path(tempfile.mkdtemp(prefix="toolgate-run-")),
+            root=self.config.rootpath,
+            gates=chosen_gates(self.config, settings),
+            database=options.path(self.config, "db"),
+            accepted=options.path(self.config, "accepted"),
+            fresh=options.flag(self.config, "fresh"),
+            all_screens=options.flag(self.config, "all-screens"),
+        )
+        try:
+            self._store = Store(run.database)
+            self._store.take_in_spool()
+            self._store.append("runs", {
+                "id": run.id,
+                "version": __version__,
+                "seed": run.seed,
+                "gates": list(run.gates),
+                "settings": settings.plain(),
+                "machine": {"python": platform.python_version(), "system": platform.platform(), "cores": os.cpu_count()},
+            })  # fmt: skip
+        except StoreError as error:
+            shutil.rmtree(run.directory, ignore_errors=True)
+            raise pytest.UsageError(str(error)) from None
+        self.config.stash[RUN] = run
+        self._old_handler = signal.signal(signal.SIGTERM, _interrupt)
+        self._start_launchers(settings, run)
+
+    def _start_launchers(self, settings: Any, run: Any) -> None:  # noqa: ANN401 - imported where it is used
+        used = {screen.provider for screen in settings.screens if "screen" in run.gates}
+        used |= {settings.solve.provider} if settings.solve and "solve" in run.gates else set()
+        for name in sorted(used):
+            if settings.providers[name].kind == "llama-cpp":
+                from .providers.embedded import Launcher
+
+                launcher = Launcher(run.directory, name)
+                launcher.start()
+                self._launchers.append(launcher)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:  # noqa: ANN401 - xdist's worker controller
+        """Tell a worker which run it belongs to, and a replacement which items the run has."""
+        if self._store is not None:
+            node.workerinput["toolgate"] = run_to_json(self.config.stash[RUN])
+            if self._collected:
+                node.workerinput["toolgate_ids"] = self._collected
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Remember what was collected: a file that appears later must not shift the list."""
+        self._collected = self._collected or list(ids)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """The same without xdist."""
+        self._collected = self._collected or [item.nodeid for item in session.items]
+
+    def pytest_report_header(self) -> str:
+        """One line that says what the session will do."""
+        settings = load_settings(self.config)
+        gates = ", ".join(chosen_gates(self.config, settings))
+        file = options.config_file(self.config)
+        source = os.path.relpath(file, self.config.invocation_params.dir) if file else "no configuration file"
+        return f"toolgate {__version__}: gates {gates}; {source}; database {options.text(self.config, 'db')}"
+
+    # --- recording ----------------------------------------------------------------------------------------
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take in one report. Whatever goes wrong here must not end the run: it is told at its end."""
+        try:
+            if (text := getattr(report, "toolgate", None)) is not None:
+                self._take(report.nodeid, text)
+            elif report.when not in ("setup", "call", "teardown") and self._is_candidate(report.nodeid):
+                self._without_verdict(report.nodeid, "interrupted", "the worker process crashed while it judged this candidate")
+        except Exception as error:  # noqa: BLE001 - see above
+            self.problems.append(f"{report.nodeid}: {type(error).__name__}: {error}")
+
+    def _take(self, nodeid: str, text: str) -> None:
+        from .gates import Attempt
+        from .store.accepted import remove_item, write_item
+        from .store.record import read_record
+
+        values = json.loads(text)
+        attempt = Attempt(**{**values, "warnings": tuple(values["warnings"])})
+        self.attempts[nodeid] = attempt
+        run = self.config.stash[RUN]
+        if attempt.outcome == "accepted" and self._store is not None:
+            write_item(run.accepted, attempt.candidate_id, read_record(self._store, attempt.id))
+        elif attempt.outcome in ("rejected", "review") and attempt.candidate_id:
+            removed = remove_item(run.accepted, attempt.candidate_id, attempt.path)
+            if removed is not None:
+                self.removed.append(run.shown(removed))
+        elif attempt.outcome == "error" and not attempt.id:
+            self._without_verdict(nodeid, attempt.reason, attempt.sentence)
+
+    def _without_verdict(self, nodeid: str, reason: str, sentence: str) -> None:
+        """Record an item that its worker could not record itself."""
+        from .gates import Attempt
+
+        path = nodeid.split("::")[0]
+        self.attempts[nodeid] = Attempt("", "error", "lint", reason, sentence, path)
+        if self._store is None:
+            return
+        attempt_id = self._store.append("attempts", {"run_id": self.config.stash[RUN].id, "path": path})
+        self._store.append("outcomes", {
+            "attempt_id": attempt_id,
+            "outcome": "error",
+            "gate": "lint",
+            "reason": reason,
+            "sentence": sentence,
+            "warnings": [],
+            "reused": 0,
+        })  # fmt: skip
+
+    def _is_candidate(self, nodeid: str) -> bool:
+        return nodeid.split("::")[0].endswith(SUFFIXES)
+
+    # --- ending -------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Close the run with an event; items that never ran are named in it."""
+        if self._store is None:
+            return
+        missing = [nodeid for nodeid in self._collected if self._is_candidate(nodeid) and nodeid not in self.attempts]
+        try:
+            self._store.append("run_events", {
+                "run_id": self.config.stash[RUN].id,
+                "kind": "closed",
+                "detail": {"judged": len(self.attempts), "not_run": missing},
+            })  # fmt: skip
+        except Exception as error:  # noqa: BLE001 - told in the summary
+            self.problems.append(str(error))
+        self.not_run = missing
+        if self.problems and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """The funnel, and one line per candidate that was not accepted."""
+        if self._store is None or not (self.attempts or self.problems):
+            return
+        from .summary import write
+
+        write(terminalreporter, self, self._store, self.config.stash[RUN])
+
+    def pytest_unconfigure(self) -> None:
+        """Stop what was started, whatever happened."""
+        for launcher in self._launchers:
+            launcher.stop()
+        if self._store is not None:
+            self._store.close()
+            shutil.rmtree(self.config.stash[RUN].directory, ignore_errors=True)
+            signal.signal(signal.SIGTERM, self._old_handler)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """SIGTERM ends a run like Ctrl-C: reports and JUnit are written, children are ended."""
+    raise KeyboardInterrupt

@@ -1,0 +1,161 @@
+"""One candidate through all gates, every step recorded as it happens."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ..candidate import Candidate
+from ..config import GATES
+from ..store import StoreError
+from .lint import lint
+from .result import GateResult, error
+from .screen import screen
+from .solve import solve
+from .verify import verify
+from .workbench import Workbench
+
+Outcome = Literal["accepted", "provisional", "rejected", "review", "error"]
+Gate = Callable[[Candidate, Workbench, str], GateResult]
+_AFTER_LINT: dict[str, Gate] = {"verify": verify, "screen": screen, "solve": solve}
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How a candidate fared in one run.
+
+    Attributes:
+        id: Key of the attempt in the database; empty when it could not be written.
+        outcome: The one outcome.
+        gate: The last gate that ran.
+        reason: Empty when it passed.
+        sentence: The reason in words; further lines name further faults.
+        path: The file, as shown to people.
+        candidate_id: Its id, empty when the file could not be read.
+        fingerprint: Its fingerprint, empty when the file could not be read.
+        warnings: What a reviewer should look at.
+        reused: Paid results of earlier runs that were used.
+        made: Paid results bought now.
+    """
+
+    id: str
+    outcome: Outcome
+    gate: str
+    reason: str
+    sentence: str
+    path: str
+    candidate_id: str = ""
+    fingerprint: str = ""
+    warnings: tuple[str, ...] = ()
+    reused: int = 0
+    made: int = 0
+
+    @property
+    def headline(self) -> str:
+        """`<outcome> at <gate>: <reason>: <sentence>`, in one line."""
+        first = self.sentence.splitlines()[0] if self.sentence else ""
+        return ": ".join(filter(None, (f"{self.outcome} at {self.gate}", self.reason, first)))
+
+
+def judge(path: Path, bench: Workbench) -> Attempt:
+    """Pass one candidate file through the gates of the run."""
+    return _Judgement(path, bench).attempt()
+
+
+class _Judgement:
+    def __init__(self, path: Path, bench: Workbench) -> None:
+        self.bench = bench
+        self.path = path
+        self.shown = bench.run.shown(path)
+        self.attempt_id = ""
+        self.candidate: Candidate | None = None
+        self.gate = "lint"
+        self.results: list[GateResult] = []
+
+    def attempt(self) -> Attempt:
+        try:
+            self._pass_gates()
+            attempt = self._attempt()
+            self._append_outcome(attempt)
+        except StoreError as problem:
+            self.results.append(error("internal", str(problem)))
+            attempt = self._attempt()
+        return attempt
+
+    def _pass_gates(self) -> None:
+        begun = time.monotonic()
+        self.candidate, result = lint(self.path, self.bench)
+        self.attempt_id = self._begin()
+        self._note(result, begun)
+        for gate in self.bench.run.gates:
+            if result.verdict != "passed":
+                return
+            if gate == "lint" or self.candidate is None:
+                continue
+            self.gate = gate
+            begun = time.monotonic()
+            result = _AFTER_LINT[gate](self.candidate, self.bench, self.attempt_id)
+            self._note(result, begun)
+
+    def _begin(self) -> str:
+        store, candidate = self.bench.store, self.candidate
+        content_id = None
+        if candidate is not None:
+            known = store.query("SELECT id FROM candidates WHERE fingerprint = ? LIMIT 1", [candidate.fingerprint])
+            content_id = known[0]["id"] if known else store.append("candidates", {
+                "fingerprint": candidate.fingerprint,
+                "presented": candidate.presented,
+                "twin_key": candidate.twin_key,
+                "content": candidate.content(),
+            })  # fmt: skip
+        return store.append("attempts", {
+            "run_id": self.bench.run.id,
+            "path": self.shown,
+            "candidate_id": candidate.id if candidate else None,
+            "content_id": content_id,
+            "fingerprint": candidate.fingerprint if candidate else None,
+        })  # fmt: skip
+
+    def _note(self, result: GateResult, begun: float) -> None:
+        self.results.append(result)
+        self.bench.store.append("gates", {
+            "attempt_id": self.attempt_id,
+            "gate": self.gate,
+            "verdict": result.verdict,
+            "reason": result.reason,
+            "sentence": result.sentence,
+            "warnings": list(result.warnings),
+            "seconds": round(time.monotonic() - begun, 3),
+        })  # fmt: skip
+
+    def _attempt(self) -> Attempt:
+        last = self.results[-1]
+        outcome: Outcome = last.verdict if last.verdict != "passed" else self._passed()
+        return Attempt(
+            id=self.attempt_id,
+            outcome=outcome,
+            gate=self.gate,
+            reason=last.reason,
+            sentence=last.sentence,
+            path=self.shown,
+            candidate_id=self.candidate.id if self.candidate else "",
+            fingerprint=self.candidate.fingerprint if self.candidate else "",
+            warnings=tuple(warning for result in self.results for warning in result.warnings),
+            reused=sum(result.reused for result in self.results),
+            made=sum(result.made for result in self.results),
+        )
+
+    def _passed(self) -> Outcome:
+        return "accepted" if set(self.bench.run.gates) == set(GATES) else "provisional"
+
+    def _append_outcome(self, attempt: Attempt) -> None:
+        self.bench.store.append("outcomes", {
+            "attempt_id": attempt.id,
+            "outcome": attempt.outcome,
+            "gate": attempt.gate,
+            "reason": attempt.reason,
+            "sentence": attempt.sentence,
+            "warnings": list(attempt.warnings),
+            "reused": attempt.reused,
+        })  # fmt: skip

@@ -1,0 +1,195 @@
+"""Gate 3: can an agent that has the software get it right?"""
+
+import dataclasses
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..agents import AgentError, AgentRun, Task, load_agent
+from ..agents.protocol import ANSWER_FILE
+from ..candidate import Candidate
+from ..candidate.presentation import draw
+from ..config import SolveSettings
+from ..providers import ProviderError, Tokens
+from ..sandbox import Interpreter, SandboxError, SlotTimeout, probe
+from ..store.reuse import judged_agent_run, reuse_key
+from .answer_file import AnswerFile, read_answer_file
+from .money import cost, may_pay
+from .result import GateResult, error
+from .verify import environment, problem_files
+from .workbench import Workbench
+
+NO_TOOL = "solved without running the software"
+
+
+def solve(candidate: Candidate, bench: Workbench, attempt_id: str) -> GateResult:
+    """Give the question to the configured agent in a fresh workspace and judge what it leaves there."""
+    settings = bench.settings.solve
+    if settings is None:
+        raise ValueError("the solve gate needs `solve` in the configuration")
+    return _Solve(candidate, settings, bench, attempt_id).result()
+
+
+class _Solve:
+    """One solve of one candidate."""
+
+    def __init__(self, candidate: Candidate, settings: SolveSettings, bench: Workbench, attempt_id: str) -> None:
+        self.candidate = candidate
+        self.settings = settings
+        self.bench = bench
+        self.attempt_id = attempt_id
+        self.domain = bench.domains[candidate.domain]
+        self.presentation = draw(bench.run.seed, candidate.presented, f"solve {settings.agent}", 0)
+        self.shown = self.presentation.show(candidate.options)
+        self.begun = time.monotonic()
+
+    def result(self) -> GateResult:
+        try:
+            interpreter = self.bench.interpreter(self.domain)
+            key = self._key(interpreter)
+            recorded = None if self.bench.run.fresh else judged_agent_run(self.bench.store, key)
+            if recorded:
+                return self._reuse(recorded)
+            if stop := may_pay(self.bench, self.attempt_id):
+                return stop
+            return self._run(interpreter, key)
+        except SandboxError as problem:
+            return error("sandbox", str(problem))
+        except ProviderError as problem:
+            return error("provider", str(problem))
+        except SlotTimeout as problem:
+            return error("environment", str(problem))
+
+    def _key(self, interpreter: Interpreter) -> str:
+        return reuse_key(
+            presented=self.candidate.presented,
+            domain=self.candidate.domain,
+            packages=dict(interpreter.packages),
+            seed=self.bench.run.seed,
+            version=__version__,
+            **dataclasses.asdict(self.settings),
+        )
+
+    def _run(self, interpreter: Interpreter, key: str) -> GateResult:
+        probe()
+        agent = load_agent(self.settings.agent)
+        provider = self.bench.provider(self.settings.provider)
+        with _workspace() as workspace:
+            self.begun = time.monotonic()
+            task = Task(
+                question=self.candidate.question,
+                options=self.shown,
+                files=problem_files(self.candidate, self.shown, self.domain, interpreter),
+                workspace=workspace,
+                domain=self.domain,
+                interpreter=interpreter,
+                settings=self.settings,
+                provider=provider,
+                cpu_slots=self.bench.cpu_slots(),
+                deadline=self.begun + self.settings.time_limit,
+                may_pay=self._may_pay,
+            )
+            try:
+                run = agent(task)
+            except AgentError as problem:
+                return self._failed(problem, interpreter, key)
+            answer = read_answer_file(workspace / ANSWER_FILE, self.shown)
+        result = self._judge(run, answer)
+        self._record(interpreter, key, run, answer, result)
+        return result
+
+    def _may_pay(self, tokens: Tokens) -> str | None:
+        provider = self.bench.settings.providers[self.settings.provider]
+        pending = cost(provider, self.settings.model, tokens) or 0.0
+        stop = may_pay(self.bench, self.attempt_id, pending)
+        return stop.sentence if stop else None
+
+    def _judge(self, run: AgentRun, answer: AnswerFile) -> GateResult:
+        if run.ended == "timeout":
+            left = f"; it had left `{answer.text[:40]}`" if answer.text else ""
+            sentence = f"the agent was not done within {self.settings.time_limit:g} s{left}"
+            return GateResult("review", "timeout", sentence, made=1)
+        if answer.letter is None:
+            return GateResult("review", answer.reason, f"{answer.sentence}{': ' if run.note else ''}{run.note}", made=1)
+        return self._graded(self.presentation.original(answer.letter), run.used, made=1)
+
+    def _graded(self, chosen: str, used: tuple[str, ...], **count: int) -> GateResult:
+        warnings = () if used else (NO_TOOL,)
+        if self.candidate.options[chosen] == self.candidate.value:
+            return GateResult("passed", warnings=warnings, **count)
+        sentence = f"the agent answered {chosen} `{self.candidate.options[chosen][:80]}`, the proposed answer is "
+        return GateResult(
+            "review", "wrong", f"{sentence}{self.candidate.answer} `{self.candidate.value[:80]}`", warnings, **count
+        )
+
+    def _reuse(self, row: dict[str, Any]) -> GateResult:
+        use = {"attempt_id": self.attempt_id, "kind": "agent_run", "used_id": row["id"], "reused": True}
+        self.bench.store.append("uses", use)
+        if row["chosen"] is None or row["reason"] == "timeout":
+            return GateResult("review", row["reason"], row["note"], reused=1)
+        # The answer may have been edited since, so the recorded choice is graded again.
+        return self._graded(row["chosen"], tuple(json.loads(row["used"])), reused=1)
+
+    def _failed(self, problem: AgentError, interpreter: Interpreter, key: str) -> GateResult:
+        result = error(problem.reason, str(problem), made=1)
+        run = AgentRun("finished", problem.transcript, tokens=problem.tokens)
+        self._record(interpreter, key, run, AnswerFile(), result)
+        if problem.quota:
+            self.bench.stop_paid_work(str(problem))
+        return result
+
+    def _record(
+        self, interpreter: Interpreter, key: str, run: AgentRun, answer: AnswerFile, result: GateResult
+    ) -> None:
+        chosen = None if answer.letter is None else self.presentation.original(answer.letter)
+        provider = self.bench.settings.providers[self.settings.provider]
+        tokens: Tokens = run.tokens
+        row_id = self.bench.store.append(
+            "agent_runs",
+            {
+                "attempt_id": self.attempt_id,
+                "run_id": self.bench.run.id,
+                "reuse_key": key,
+                "agent": self.settings.agent,
+                "settings": dataclasses.asdict(self.settings),
+                "seed": self.bench.run.seed,
+                "presentation": str(self.presentation),
+                "environment": environment(interpreter),
+                "outcome": result.verdict,
+                "reason": result.reason,
+                "note": result.sentence,
+                "answer": answer.text,
+                "chosen": chosen,
+                "value": None if chosen is None else self.candidate.options[chosen],
+                "correct": None if chosen is None else self.candidate.options[chosen] == self.candidate.value,
+                "used": list(run.used),
+                "transcript": list(run.transcript),
+                "turns": run.turns,
+                "input_tokens": tokens.input,
+                "cached_tokens": tokens.cached,
+                "output_tokens": tokens.output,
+                "reasoning_tokens": tokens.reasoning,
+                "cost": cost(provider, self.settings.model, tokens),
+                "wall": round(time.monotonic() - self.begun, 3),
+            },
+        )
+        use = {"attempt_id": self.attempt_id, "kind": "agent_run", "used_id": row_id, "reused": False}
+        self.bench.store.append("uses", use)
+
+
+@contextmanager
+def _workspace() -> Iterator[Path]:
+    """A fresh directory outside every repository, gone afterwards whatever it holds then."""
+    directory = Path(tempfile.mkdtemp(prefix="toolgate-solve-"))
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+

@@ -1,0 +1,50 @@
+"""The index of a run's candidates, in which duplicates are found.
+
+Only a whole run can tell which candidate repeats which, but every process of a run sees one at a time. So the
+first process that needs the index reads all collected files once and leaves it for the others.
+"""
+
+import fcntl
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..candidate import CandidateError, read_candidate
+from ..candidate.duplicates import Entry, find_duplicates
+from ..store.accepted import read_entries
+from .workbench import Workbench
+
+COLLECTED = "collected.json"
+
+
+def note_collected(run_directory: Path, paths: list[str]) -> None:
+    """Leave the list of collected candidate files for the processes of the run; the first one counts."""
+    try:
+        with (run_directory / COLLECTED).open("x", encoding="utf-8") as file:
+            json.dump(paths, file)
+    except FileExistsError:
+        pass
+
+
+def duplicates_of_run(bench: Workbench) -> Mapping[str, str]:
+    """Shown path -> sentence, for every collected candidate that repeats an earlier one."""
+    index = bench.run.directory / "duplicates.json"
+    with (bench.run.directory / "duplicates.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not index.exists():
+            index.with_suffix(".tmp").write_text(json.dumps(_find(bench)), "utf-8")
+            index.with_suffix(".tmp").rename(index)
+        losers: dict[str, str] = json.loads(index.read_text("utf-8"))
+    return losers
+
+
+def _find(bench: Workbench) -> Mapping[str, str]:
+    collected: list[str] = json.loads((bench.run.directory / COLLECTED).read_text("utf-8"))
+    entries = []
+    for path in map(Path, collected):
+        try:
+            candidate = read_candidate(path, domains=bench.domains, default_domain=bench.settings.domain)
+        except (CandidateError, OSError):
+            continue  # it will say so itself
+        entries.append(Entry(bench.run.shown(path), candidate.id, candidate.twin_key, candidate.fingerprint))
+    return find_duplicates(entries, read_entries(bench.run.accepted))

@@ -1,0 +1,112 @@
+"""What the gates work with: settings, the run they belong to, and the things outside that they may touch."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..config import DomainSettings, Settings
+from ..domains import Domain
+from ..providers import Provider, open_provider
+from ..sandbox import Interpreter, Slots, inspect_interpreter
+from ..store import Store
+
+# A place is free again after one script or one call; only a machine in trouble makes anybody wait longer.
+SLOT_WAIT = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run, as all its processes know it.
+
+    Attributes:
+        id: Its key in the database.
+        seed: Seed of every permutation.
+        directory: Private directory of the run, shared by its processes and removed at its end.
+        root: Directory that paths are shown relative to.
+        gates: The gates to pass, in order.
+        database: The database file.
+        accepted: Directory of accepted items.
+        fresh: Reuse no recorded reply or agent run.
+        all_screens: Go on after a screen has rejected.
+    """
+
+    id: str
+    seed: int
+    directory: Path
+    root: Path
+    gates: tuple[str, ...]
+    database: Path
+    accepted: Path
+    fresh: bool = False
+    all_screens: bool = False
+
+    def shown(self, path: Path) -> str:
+        """A path as people see it: relative to the root where it lies below."""
+        return os.path.relpath(path, self.root) if path.is_relative_to(self.root) else str(path)
+
+
+@dataclass(slots=True)
+class Workbench:
+    """Everything a gate may use. One per process.
+
+    Attributes:
+        run: The run.
+        settings: The configuration.
+        store: The database.
+        domains: Every known domain.
+        default_python: Interpreter of a domain for which none is configured.
+    """
+
+    run: Run
+    settings: Settings
+    store: Store
+    domains: Mapping[str, Domain]
+    default_python: Path
+    _providers: dict[str, Provider] = field(default_factory=dict)
+
+    def interpreter(self, domain: Domain) -> Interpreter:
+        """The interpreter that has the domain's software.
+
+        Raises:
+            SandboxError: It does not run.
+        """
+        python = self.settings.domains.get(domain.name, DomainSettings()).python or self.default_python
+        return inspect_interpreter(python, domain.distributions)
+
+    def provider(self, name: str) -> Provider:
+        """An open provider by its configured name.
+
+        Raises:
+            ProviderError: It cannot be used.
+        """
+        if name not in self._providers:
+            self._providers[name] = open_provider(self.settings.providers[name], self.run.directory)
+        return self._providers[name]
+
+    def cpu_slots(self) -> Slots:
+        """Places for running scripts: one per core, so that a time limit does not measure the load."""
+        return Slots(self.run.directory / "cpu", len(os.sched_getaffinity(0)), SLOT_WAIT)
+
+    def call_slots(self, provider: str) -> Slots:
+        """Places for calls under way to one provider."""
+        count = self.settings.providers[provider].max_concurrency
+        return Slots(self.run.directory / f"calls-{provider}", count, SLOT_WAIT)
+
+    # --- once an account is exhausted, the whole run stops paying ---------------------------------------------
+
+    def stop_paid_work(self, sentence: str) -> None:
+        """Make every later call of the run, in every process, end as `not-run`."""
+        self._stop_file.write_text(json.dumps(sentence), "utf-8")
+
+    def paid_work_stopped(self) -> str | None:
+        """Why paid work was stopped, or None."""
+        try:
+            return str(json.loads(self._stop_file.read_text("utf-8")))
+        except (OSError, ValueError):
+            return None
+
+    @property
+    def _stop_file(self) -> Path:
+        return self.run.directory / "stopped.json"

@@ -1,0 +1,200 @@
+"""From a pytest item to an attempt and back to a report. Runs in the workers, or in the only process there is."""
+
+import dataclasses
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from . import options
+from .collection import CandidateItem
+
+if TYPE_CHECKING:
+    from .config import Settings
+    from .gates import Attempt, Run, Workbench
+
+_ATTEMPT = pytest.StashKey["Attempt"]()
+_BENCH = pytest.StashKey["Workbench"]()
+RUN = pytest.StashKey["Run"]()
+_GRACE = 600.0
+
+
+class NotAccepted(Exception):  # noqa: N818 - an outcome, not an error
+    """A verdict against the candidate, or the solver's failure."""
+
+
+class NoVerdict(Exception):  # noqa: N818 - an outcome, not an error
+    """Machinery failed; nothing is known about the candidate."""
+
+
+def load_settings(config: pytest.Config) -> "Settings":
+    """The configuration of the session.
+
+    Raises:
+        pytest.UsageError: It cannot be used.
+    """
+    from .agents import agent_names
+    from .config import ConfigError, Settings, read_settings
+    from .providers import provider_kinds
+
+    file = options.config_file(config)
+    if file is None:
+        return Settings()
+    try:
+        return read_settings(file, kinds=provider_kinds(), agents=agent_names())
+    except ConfigError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def chosen_gates(config: pytest.Config, settings: "Settings") -> tuple[str, ...]:
+    """The gates of the session, in order; lint is always among them, since it reads the file.
+
+    Raises:
+        pytest.UsageError: A gate is unknown or not configured.
+    """
+    from .config import GATES
+
+    configured = settings.configured_gates()
+    named = [name.strip() for name in options.text(config, "gates").split(",") if name.strip()]
+    for name in named:
+        if name not in GATES:
+            raise pytest.UsageError(f"--toolgate-gates: `{name}` is not a gate; the gates are {', '.join(GATES)}")
+        if name not in configured:
+            missing = "`screens`" if name == "screen" else f"`{name}`"
+            raise pytest.UsageError(f"--toolgate-gates: the gate `{name}` needs {missing} in the configuration")
+    return tuple(gate for gate in configured if not named or gate in named or gate == "lint")
+
+
+def prepare(config: pytest.Config, items: list[CandidateItem]) -> None:
+    """Before the first item: tell the run what was collected, and give every item pytest-timeout's backstop.
+
+    Gates keep their own deadlines. The backstop is for a fault of ours, and later than all of them together.
+    """
+    controller = config.pluginmanager.get_plugin("toolgate-controller")
+    if controller is not None:
+        controller.start()
+    run = _run_of(config)
+    from .gates.twins import note_collected
+
+    note_collected(run.directory, [str(item.path) for item in items])
+    settings = load_settings(config)
+    verify = settings.verify.time_limit * settings.verify.repeats
+    screens = sum(
+        screen.samples * settings.providers[screen.provider].timeout * settings.providers[screen.provider].retries.attempts
+        + screen.samples * settings.providers[screen.provider].retries.max_wait * settings.providers[screen.provider].retries.attempts
+        for screen in settings.screens
+    )
+    solve = settings.solve.time_limit if settings.solve else 0.0
+    from .gates.workbench import SLOT_WAIT
+
+    backstop = pytest.mark.timeout(verify + screens + solve + 3 * SLOT_WAIT + _GRACE, method="signal", func_only=True)
+    for item in items:
+        item.add_marker("toolgate")
+        item.add_marker(backstop)
+
+
+def run(item: CandidateItem) -> None:
+    """Judge the item's candidate.
+
+    Raises:
+        NotAccepted: A verdict against it, or not solved.
+        NoVerdict: Machinery failed.
+    """
+    from .gates import judge
+
+    attempt = item.stash[_ATTEMPT] = judge(item.path, _workbench(item.config))
+    if attempt.outcome in ("rejected", "review"):
+        raise NotAccepted(attempt.headline)
+    if attempt.outcome == "error":
+        raise NoVerdict(attempt.headline)
+
+
+def failure_text(item: CandidateItem, problem: BaseException) -> str:
+    """What a report says of an item that did not pass; the first line has the fixed form."""
+    attempt = _attempt_of(item, problem)
+    more = attempt.sentence.splitlines()[1:]
+    evidence = [f"warning: {warning}" for warning in attempt.warnings]
+    return "\n".join([attempt.headline, *more, *evidence])
+
+
+def complete_report(item: CandidateItem, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """Carry the attempt from the worker to the controlling process, as one JSON string."""
+    if call.when != "call" and not (call.excinfo and call.when == "setup"):
+        return
+    if call.excinfo is not None and isinstance(call.excinfo.value, pytest.skip.Exception):
+        return
+    attempt = _attempt_of(item, call.excinfo.value if call.excinfo else None)
+    properties = {
+        "toolgate.outcome": attempt.outcome,
+        "toolgate.gate": attempt.gate,
+        "toolgate.reason": attempt.reason,
+        "toolgate.fingerprint": attempt.fingerprint,
+        "toolgate.run": _run_of(item.config).id,
+        "toolgate.reused": str(attempt.reused),
+    }
+    item.user_properties.extend(properties.items())
+    report.user_properties = list(item.user_properties)
+    report.toolgate = json.dumps(dataclasses.asdict(attempt))  # type: ignore[attr-defined]  # pytest carries it along
+    if attempt.outcome == "error":
+        # JUnit and the terminal then show an error instead of a failure; `--lf` runs it again all the same.
+        report.when = "setup"
+
+
+def _attempt_of(item: CandidateItem, problem: BaseException | None) -> "Attempt":
+    from .gates import Attempt
+
+    attempt = item.stash.get(_ATTEMPT, None)
+    expected = problem is None or isinstance(problem, NotAccepted | NoVerdict)
+    if attempt is not None and expected:
+        return attempt
+    shown = os.path.relpath(item.path, item.config.rootpath)
+    return Attempt(id=attempt.id if attempt else "", outcome="error", gate=attempt.gate if attempt else "lint",
+                   reason="internal", sentence=_in_one_line(problem), path=shown)  # fmt: skip
+
+
+def _in_one_line(problem: BaseException | None) -> str:
+    """An unforeseen exception as one sentence that still says where to look."""
+    if problem is None:
+        return "the item ended without a result"
+    frames = traceback.extract_tb(problem.__traceback__)
+    where = f" in {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(problem).__name__}{where}: {' '.join(str(problem).split())[:300]}"
+
+
+def _run_of(config: pytest.Config) -> "Run":
+    """The run of this session: made by the controlling process, handed to its workers."""
+    from .gates import Run
+
+    if RUN not in config.stash:
+        config.stash[RUN] = run_from_json(config.workerinput["toolgate"], Run)  # type: ignore[attr-defined]
+    return config.stash[RUN]
+
+
+def run_to_json(run: "Run") -> str:
+    """A run as one JSON string, for the workers."""
+    return json.dumps(dataclasses.asdict(run), default=str)
+
+
+def run_from_json(text: str, cls: "type[Run]") -> "Run":
+    """The run that `run_to_json` wrote."""
+    values: dict[str, Any] = json.loads(text)
+    for name in ("directory", "root", "database", "accepted"):
+        values[name] = Path(values[name])
+    return cls(**{**values, "gates": tuple(values["gates"])})
+
+
+def _workbench(config: pytest.Config) -> "Workbench":
+    if _BENCH not in config.stash:
+        from .domains import known_domains
+        from .gates import Workbench
+        from .store import Store
+
+        run = _run_of(config)
+        config.stash[_BENCH] = Workbench(
+            run, load_settings(config), Store(run.database), known_domains(), Path(sys.executable)
+        )
+    return config.stash[_BENCH]

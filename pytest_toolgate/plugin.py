@@ -1,0 +1,84 @@
+"""The pytest entry point: options and hooks. It wires, and decides nothing.
+
+It is loaded in every pytest session of an environment, so it imports nothing but pytest and cheap modules of its
+own until a candidate is found.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from . import options
+from .collection import CandidateFile, CandidateItem, candidate_roots, is_candidate
+
+if TYPE_CHECKING:
+    from .controller import Controller
+
+_CONTROLLER = pytest.StashKey["Controller"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare `--toolgate-*` and the ini options of the same names."""
+    options.declare(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker, and on the controlling process the object that records a run."""
+    config.addinivalue_line("markers", "toolgate: a benchmark candidate collected by pytest-toolgate")
+    if hasattr(config, "workerinput") or not candidate_roots(config).expected:
+        return
+    from .controller import Controller
+
+    config.stash[_CONTROLLER] = controller = Controller(config)
+    config.pluginmanager.register(controller, "toolgate-controller")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Linked folders below the candidates are not followed."""
+    roots = candidate_roots(config)
+    linked = roots.expected and collection_path.is_symlink() and collection_path.is_dir()
+    return True if linked and roots.cover(collection_path) else None
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect candidate files: where the configuration says, and whenever named on the command line."""
+    if is_candidate(file_path, parent.session):
+        return CandidateFile.from_parent(parent, path=file_path)
+    return None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give every candidate its backstop, and keep a replacement worker to the run's own list of items."""
+    pinned = getattr(config, "workerinput", {}).get("toolgate_ids")
+    if pinned is not None:
+        known = {item.nodeid: item for item in items}
+        items[:] = [known[nodeid] for nodeid in pinned if nodeid in known]
+    candidates = [item for item in items if isinstance(item, CandidateItem)]
+    if candidates and not config.option.collectonly:
+        from .judging import prepare
+
+        prepare(config, candidates)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Put the attempt on the report of a candidate; a failure of machinery reads as an error, not as a failure."""
+    report: pytest.TestReport = yield  # type: ignore[misc]  # a hook wrapper receives what it then returns
+    if isinstance(item, CandidateItem):
+        from .judging import complete_report
+
+        complete_report(item, call, report)
+    return report  # noqa: B901 - the protocol of a hook wrapper
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(report: Any) -> tuple[str, str, str | tuple[str, dict[str, bool]]] | None:  # noqa: ANN401
+    """Show the outcome as the word for a test's result."""
+    if getattr(report, "toolgate", None) is None:
+        return None
+    from .summary import status
+
+    return status(report)

@@ -1,0 +1,28 @@
+"""One event loop in a thread of its own, for network calls made from synchronous code.
+
+The main thread only ever waits on a future, so that Ctrl-C and pytest-timeout's alarm reach it at once and are
+never swallowed by a callback of the loop.
+"""
+
+import asyncio
+import functools
+import threading
+from collections.abc import Coroutine
+from typing import Any
+
+
+@functools.cache
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="toolgate-network", daemon=True).start()
+    return loop
+
+
+def run[T](coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end; interrupted, it is cancelled."""
+    future = asyncio.run_coroutine_threadsafe(coroutine, _loop())
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise

@@ -1,0 +1,51 @@
+"""The embedded provider: the run's own llama.cpp server, asked for when the first call is due."""
+
+import dataclasses
+from pathlib import Path
+
+from ..config import ProviderSettings
+from .embedded import EmbeddedError, connect
+from .openai_api import OpenAIProvider
+from .protocol import ProviderError, Request, Response
+
+MODEL = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+
+
+def open_provider(settings: ProviderSettings, run_directory: Path) -> "LlamaCpp":
+    """Open the provider; the server starts with the first call."""
+    return LlamaCpp(settings, run_directory)
+
+
+class LlamaCpp:
+    """The model served by the controlling process of the run.
+
+    Attributes:
+        base_url: Address of the server once it runs; its port differs from run to run.
+    """
+
+    def __init__(self, settings: ProviderSettings, run_directory: Path) -> None:
+        # One model is loaded whatever name is asked for, so the served name is checked here, not per reply.
+        self._settings = dataclasses.replace(settings, any_model=True)
+        self._directory = run_directory
+        self._client: OpenAIProvider | None = None
+        self.base_url = "embedded"
+
+    def ask(self, request: Request) -> Response:
+        """Make one call, starting the server if it does not run yet.
+
+        Raises:
+            ProviderError: There is no model file, or the server does not start.
+        """
+        if self._client is None:
+            self._client = self._connect()
+        response = self._client.ask(request)
+        if response.status == "failed":
+            self._client = None  # the server may have died and come back on another port
+        return response
+
+    def _connect(self) -> OpenAIProvider:
+        try:
+            endpoint = connect(self._directory, self._settings.name)
+        except EmbeddedError as error:
+            raise ProviderError(f"provider `{self._settings.name}`: {error}") from error
+        return OpenAIProvider(self._settings, endpoint.base_url, endpoint.api_key)

@@ -1,0 +1,127 @@
+"""Servers that speak OpenAI's Responses or Chat Completions protocol, through the `openai` SDK."""
+
+import asyncio
+import dataclasses
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..config import ProviderSettings
+from . import background
+from .protocol import ProviderError, Request, Response
+from .retrying import Failure, read_retry_after, wait_before_retry
+from .wire import is_asked_model, read_body
+
+if TYPE_CHECKING:
+    import openai
+
+
+def open_provider(settings: ProviderSettings, run_directory: Path) -> "OpenAIProvider":
+    """Open the provider, which makes no request yet.
+
+    Raises:
+        ProviderError: The environment variable of the key is not set.
+    """
+    variable = settings.api_key_env or (None if settings.base_url else "OPENAI_API_KEY")
+    key = os.environ.get(variable, "") if variable else "none"
+    if not key:
+        raise ProviderError(f"provider `{settings.name}`: the environment variable {variable}, which holds its key, is not set")
+    return OpenAIProvider(settings, settings.base_url, key)
+
+
+class OpenAIProvider:
+    """A client of one server.
+
+    Attributes:
+        base_url: Address that requests go to.
+    """
+
+    def __init__(self, settings: ProviderSettings, base_url: str | None, key: str) -> None:
+        import openai
+
+        self._settings = settings
+        self._key = key
+        self._client = openai.AsyncOpenAI(
+            api_key=key, base_url=base_url, max_retries=0, timeout=settings.timeout
+        )
+        self.base_url = str(self._client.base_url)
+
+    def ask(self, request: Request) -> Response:
+        """Make one call, retried as configured, within the request's deadline."""
+        return background.run(self._ask(request))
+
+    async def _ask(self, request: Request) -> Response:
+        begun = time.monotonic()
+        requests = 0
+        while True:
+            left = None if request.deadline is None else request.deadline - (time.monotonic() - begun)
+            if left is not None and left <= 0:
+                return self._ended(Response("failed", error="the time for this call is over"), begun, requests)
+            requests += 1
+            outcome = await self._request(request, min(filter(None, (self._settings.timeout, left))))
+            if isinstance(outcome, Response):
+                return self._ended(self._same_model(request, outcome), begun, requests)
+            wait = wait_before_retry(outcome, requests, self._settings.retries)
+            if wait is None or (left is not None and wait >= left):
+                failed = Response("failed", error=outcome.sentence.replace(self._key, "***"), quota=outcome.quota)
+                return self._ended(failed, begun, requests)
+            await asyncio.sleep(wait)
+
+    async def _request(self, request: Request, timeout: float) -> Response | Failure:  # noqa: ASYNC109 - whole reply
+        import openai
+
+        try:
+            async with asyncio.timeout(timeout):
+                raw = await self._send(request)
+                return read_body(raw.http_response.content, self._settings.api)
+        except TimeoutError:
+            return Failure(f"no whole reply within {timeout:g} s")
+        except openai.APIStatusError as error:
+            return _status_failure(error)
+        except openai.APIConnectionError as error:
+            cause = error.__cause__ or error
+            return Failure(f"no connection to {self.base_url}: {type(cause).__name__}: {cause}")
+        except openai.OpenAIError as error:
+            return Failure(f"the request failed: {type(error).__name__}: {error}", status=0)
+
+    async def _send(self, request: Request) -> Any:  # noqa: ANN401 - the SDK's raw response
+        messages: list[Any] = [{"role": message.role, "content": message.content} for message in request.messages]
+        optional: dict[str, Any] = {}
+        if self._settings.api == "responses":
+            if request.reasoning is not None:
+                optional["reasoning"] = {"effort": request.reasoning}
+            if request.max_output_tokens is not None:
+                optional["max_output_tokens"] = request.max_output_tokens
+            return await self._client.responses.with_raw_response.create(
+                model=request.model, input=messages, store=False, **optional
+            )
+        if request.reasoning is not None:
+            optional["reasoning_effort"] = request.reasoning
+        if request.max_output_tokens is not None:
+            # The old name is the one that servers other than OpenAI's understand.
+            hosted = self.base_url.startswith("https://api.openai.com")
+            optional["max_completion_tokens" if hosted else "max_tokens"] = request.max_output_tokens
+        return await self._client.chat.completions.with_raw_response.create(
+            model=request.model, messages=messages, **optional
+        )
+
+    def _same_model(self, request: Request, response: Response) -> Response:
+        if response.status == "failed" or self._settings.any_model or is_asked_model(request.model, response.model_served):
+            return response
+        served = f"`{response.model_served}`" if response.model_served else "an unnamed model"
+        return dataclasses.replace(response, status="failed", error=f"asked for `{request.model}`, answered by {served}")
+
+    def _ended(self, response: Response, begun: float, requests: int) -> Response:
+        return dataclasses.replace(response, latency=time.monotonic() - begun, requests=requests)
+
+
+def _status_failure(error: "openai.APIStatusError") -> Failure:
+    code = error.code or error.type or ""
+    quota = error.status_code == 402 or code in ("insufficient_quota", "billing_hard_limit_reached")
+    return Failure(
+        f"the server answered {error.status_code}: {' '.join(error.message.split())[:300]}",
+        status=error.status_code,
+        retry_after=read_retry_after(error.response.headers),
+        quota=quota,
+    )

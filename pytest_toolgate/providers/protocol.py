@@ -1,0 +1,103 @@
+"""What a provider is asked and what it answers.
+
+Whatever goes wrong with one call is a `Response` whose status says so, never an exception: it has to be
+recorded. `ProviderError` is for a provider that cannot be used at all.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+Status = Literal["complete", "empty", "truncated", "refused", "failed"]
+
+
+class ProviderError(Exception):
+    """A provider that cannot be used, as one sentence: no key, no model file, a server that does not start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call. A setting that is None is not sent.
+
+    Attributes:
+        model: Model name as the provider knows it.
+        messages: The conversation so far.
+        reasoning: Reasoning effort.
+        max_output_tokens: Cap on the reply.
+        deadline: Seconds until the caller stops waiting, over all retries; None leaves it to the provider's own
+            timeout per request.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    reasoning: str | None = None
+    max_output_tokens: int | None = None
+    deadline: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What a call used; None where the server did not say."""
+
+    input: int | None = None
+    cached: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
+
+    def __add__(self, other: "Tokens") -> "Tokens":
+        """Both together; a count that either does not know stays unknown."""
+
+        def both(left: int | None, right: int | None) -> int | None:
+            return None if left is None or right is None else left + right
+
+        return Tokens(
+            both(self.input, other.input),
+            both(self.cached, other.cached),
+            both(self.output, other.output),
+            both(self.reasoning, other.reasoning),
+        )
+
+
+NO_TOKENS = Tokens(0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What came back.
+
+    Attributes:
+        status: `complete` only for a whole reply with text in it.
+        text: The reply's text, as far as there is one.
+        error: Why there is no whole reply, in words.
+        quota: The account is exhausted: asking again is useless for every call of the run.
+        model_served: Model that answered, as the server names it.
+        tokens: What was used.
+        latency: Seconds from the first request to the end, waits included.
+        requests: Requests made.
+    """
+
+    status: Status
+    text: str = ""
+    error: str = ""
+    quota: bool = False
+    model_served: str | None = None
+    tokens: Tokens = field(default_factory=Tokens)
+    latency: float = 0.0
+    requests: int = 1
+
+
+class Provider(Protocol):
+    """An open connection to models. One per worker process, used from one thread."""
+
+    base_url: str
+
+    def ask(self, request: Request) -> Response:
+        """Make one call, retried as configured, and say how it ended."""
+        ...

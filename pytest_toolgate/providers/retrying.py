@@ -1,0 +1,65 @@
+"""When a failed call is worth another request, and after how long."""
+
+import email.utils
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..config import Retries
+
+_TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A request that brought no reply.
+
+    Attributes:
+        sentence: What happened.
+        status: HTTP status, None when there was no answer at all.
+        retry_after: Seconds the server asks to wait, None when it does not say.
+        quota: The account is exhausted.
+    """
+
+    sentence: str
+    status: int | None = None
+    retry_after: float | None = None
+    quota: bool = False
+
+    @property
+    def transient(self) -> bool:
+        """Whether the same request may succeed later."""
+        return not self.quota and (self.status is None or self.status in _TRANSIENT)
+
+
+def wait_before_retry(failure: Failure, requests: int, retries: Retries) -> float | None:
+    """Seconds to wait before the next request, or None to give up.
+
+    A server that names a time is never asked earlier; one that names a time beyond `max_wait` is not waited for.
+
+    Args:
+        failure: How the last request failed.
+        requests: Requests made so far.
+        retries: What is configured.
+    """
+    if not failure.transient or requests >= retries.attempts:
+        return None
+    backoff = min(retries.max_wait, 0.5 * 2.0 ** (requests - 1)) * random.uniform(0.75, 1.0)  # noqa: S311 - jitter
+    if failure.retry_after is None:
+        return backoff
+    return None if failure.retry_after > retries.max_wait else max(failure.retry_after, backoff)
+
+
+def read_retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait that the headers of a response ask for, as seconds or as an HTTP date."""
+    milliseconds = headers.get("retry-after-ms")
+    value = headers.get("retry-after", "")
+    try:
+        seconds = float(milliseconds) / 1000 if milliseconds else float(value)
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, TypeError):
+            return None
+    return max(0.0, seconds) if seconds == seconds else None  # noqa: PLR0124 - NaN

@@ -1,0 +1,163 @@
+"""Run one job: start its sandbox, read what comes out, end it whatever happens, and say how it ended."""
+
+import json
+import os
+import re
+import selectors
+import signal
+import subprocess
+import time
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from typing import IO, Any, Final, Literal
+
+from .ending import Observed, decide
+from .job import Ending, Finished, Job, KiB, Limits, SandboxError
+from .launch import Sandbox, launch
+from .output import Capped, HeadAndTail
+from .probe import probe
+
+# Seconds for bubblewrap and the supervisor to start the script; generous, as a slow machine is no verdict.
+_SETUP_PATIENCE: Final = 120.0
+# Seconds between the moment the supervisor should have ended the run and the moment we do.
+_LAST_WORDS: Final = 3.0
+_PIECE: Final = 64 * KiB
+_MACHINERY_OUTPUT: Final = 64 * KiB
+
+
+def run(job: Job) -> Finished:
+    """Run the job's script in a sandbox of its own and wait for its end; no process of it is left afterwards.
+
+    Takes no slot: callers that measure time hold one (see `Slots`).
+
+    Raises:
+        SandboxError: The machinery failed, so nothing is known about the script; says what to do.
+    """
+    heard = _Heard(Capped(job.limits.stdout), HeadAndTail(job.limits.stderr))
+    with ExitStack() as ours:
+        sandbox = launch(job, ours)
+        ours.callback(_end, sandbox, heard)
+        _listen(sandbox, heard, job.limits)
+    return _finished(job, heard)
+
+
+@dataclass(slots=True)
+class _Heard:
+    """Everything that came out of a sandbox. Only `stdout` and `stderr` were written by the script."""
+
+    stdout: Capped
+    stderr: HeadAndTail
+    messages: Capped = field(default_factory=lambda: Capped(_MACHINERY_OUTPUT))
+    information: Capped = field(default_factory=lambda: Capped(_MACHINERY_OUTPUT))
+    complaints: HeadAndTail = field(default_factory=lambda: HeadAndTail(_MACHINERY_OUTPUT))
+    started_at: float | None = None
+    overdue: bool = False
+
+    def said(self) -> dict[str, Any]:
+        """The supervisor's messages, merged."""
+        said: dict[str, Any] = {}
+        for line in bytes(self.messages.kept).splitlines(keepends=True):
+            if line.endswith(b"\n"):
+                said |= json.loads(line)
+        return said
+
+
+def _listen(sandbox: Sandbox, heard: _Heard, limits: Limits) -> None:
+    """Read every pipe to its end, or until a deadline; stop the run when stdout is full."""
+    sinks: dict[IO[bytes], Capped | HeadAndTail] = {
+        sandbox.stdout: heard.stdout,
+        sandbox.stderr: heard.stderr,
+        sandbox.messages: heard.messages,
+        sandbox.information: heard.information,
+        sandbox.complaints: heard.complaints,
+    }
+    deadline = time.monotonic() + _SETUP_PATIENCE
+    with selectors.DefaultSelector() as selector:
+        for stream, sink in sinks.items():
+            selector.register(stream, selectors.EVENT_READ, sink)
+        while selector.get_map():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                heard.overdue = True
+                return
+            for key, _ in selector.select(left):
+                piece = os.read(key.fd, _PIECE)
+                if piece:
+                    key.data.add(piece)
+                else:
+                    selector.unregister(key.fileobj)
+            if heard.started_at is None and b"\n" in heard.messages.kept:
+                heard.started_at = time.monotonic()
+                deadline = heard.started_at + limits.wall + _LAST_WORDS
+            if heard.stdout.exceeded and not sandbox.control.closed:
+                sandbox.control.close()
+                deadline = min(deadline, time.monotonic() + _LAST_WORDS)
+    with suppress(subprocess.TimeoutExpired):
+        sandbox.process.wait(_LAST_WORDS)
+
+
+def _end(sandbox: Sandbox, heard: _Heard) -> None:
+    """Kill whatever is left. With the sandbox's first process the kernel ends all others."""
+    process = sandbox.process
+    if process.poll() is not None:
+        return
+    sandbox.control.close()
+    if first := re.search(rb'"child-pid":\s*(\d+)', heard.information.kept):
+        # Its monitor has not ended, so it was not reaped and the number is still its own.
+        with suppress(ProcessLookupError):
+            os.kill(int(first[1]), signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_LAST_WORDS)
+            return
+    process.kill()
+    process.wait()
+
+
+def _finished(job: Job, heard: _Heard) -> Finished:
+    said = heard.said()
+    if "started" not in said:
+        raise SandboxError(_why_not_started(job, heard, said))
+    reported = "wall" in said
+    if not reported and not heard.overdue:
+        raise SandboxError(
+            "The sandbox ended without a report, perhaps for lack of memory on this machine: "
+            + _last_line(heard)
+        )
+    stderr = heard.stderr.text()
+    limit: Ending | Literal["stopped"] | None = said["limit"] if reported else "timeout"
+    ended, code, number = decide(
+        Observed(
+            limit=None if limit == "stopped" else limit,
+            status=said["status"] if reported else None,
+            too_much_output=heard.stdout.exceeded,
+            stderr=stderr,
+        )
+    )
+    return Finished(
+        ended=ended,
+        exit_code=code,
+        signal=number,
+        stdout=bytes(heard.stdout.kept),
+        stderr=stderr,
+        stderr_cut=heard.stderr.dropped > 0,
+        wall=said["wall"] if reported else job.limits.wall,
+        cpu=said["cpu"] if reported else 0.0,
+        peak_memory=said["peak_memory"] if reported else 0,
+        disk_used=said["disk_used"] if reported else 0,
+        used=tuple(sorted(said["used"])) if reported else (),
+    )
+
+
+def _why_not_started(job: Job, heard: _Heard, said: dict[str, Any]) -> str:
+    if "fault" in said:
+        return f"The sandbox could not start the script: {said['fault']}"
+    if heard.overdue:
+        return f"The sandbox did not start within {_SETUP_PATIENCE:.0f} seconds; is the machine overloaded?"
+    probe()  # says better what to do where namespaces are refused
+    return f"The sandbox could not start {job.interpreter.python}: {_last_line(heard)}"
+
+
+def _last_line(heard: _Heard) -> str:
+    return (
+        heard.complaints.text().decode("utf-8", "replace").strip().splitlines() or ["it gave no reason."]
+    )[-1]

@@ -1,0 +1,137 @@
+"""The system calls a script is refused, compiled to the kernel's filter language (classic BPF).
+
+A deny-list: what scientific software needs is too wide for the opposite. Each refusal is an error the program
+can read (EPERM), never a kill, so libraries fall back as they do in any container.
+"""
+
+import errno
+import platform
+import struct
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+from .job import SandboxError
+
+# Name -> number on (x86_64, aarch64); None where the architecture has no such call.
+_DENIED: Final[Mapping[str, tuple[int, int | None]]] = {
+    # The network, and buffers that no memory limit sees.
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    # Other processes' memory and descriptors.
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440),
+    "kcmp": (312, 272),
+    "pidfd_getfd": (438, 438),
+    # Namespaces and mounts.
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    # Kernel facilities with a record of holes, or whose state outlives the sandbox.
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "fanotify_init": (300, 262),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "syslog": (103, 116),
+    "acct": (163, 89),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "reboot": (169, 142),
+    "modify_ldt": (154, None),
+    # Memory that belongs to no process and so to no limit.
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "shmget": (29, 194),
+    "msgget": (68, 186),
+    "semget": (64, 190),
+}
+_CLONE: Final = (56, 220)
+_CLONE3: Final = (435, 435)
+_IOCTL: Final = (16, 29)
+_PRLIMIT: Final = (302, 261)
+
+# mount, cgroup, uts, ipc, user, pid and net namespaces.
+_NAMESPACE_FLAGS: Final = 0x7E020000
+_TERMINAL_TRICKS: Final = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX type into the terminal of whoever watches
+_X32_BIT: Final = 0x40000000
+
+# Machine -> (its AUDIT_ARCH number, its column above).
+_MACHINES: Final[Mapping[str, tuple[int, int]]] = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
+
+_LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06  # BPF_LD|W|ABS, JMP|JEQ|K, JMP|JSET|K, RET|K
+_ALLOW: Final = 0x7FFF0000
+_REFUSE: Final = 0x00050000 | errno.EPERM
+_ABSENT: Final = 0x00050000 | errno.ENOSYS
+# Offsets in struct seccomp_data; arguments are 64 bits wide, their lower half first on both machines.
+_NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24
+
+type _Instruction = tuple[int, int, int, int]
+
+
+@cache
+def program(machine: str | None = None) -> bytes:
+    """The filter for this machine, or the named one, as the bytes bubblewrap's `--seccomp` reads.
+
+    Raises:
+        SandboxError: No table for the machine.
+    """
+    machine = machine or platform.machine()
+    if machine not in _MACHINES:
+        raise SandboxError(f"The sandbox knows no system call table for {machine}; use x86_64 or aarch64.")
+    architecture, column = _MACHINES[machine]
+    # A foreign architecture's calls (i386 on x86_64) have other numbers, so none is let through.
+    code: list[_Instruction] = [
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_EQUAL, 1, 0, architecture),
+        (_RETURN, 0, 0, _ABSENT),
+    ]
+    code.append((_LOAD, 0, 0, _NUMBER))
+    if machine == "x86_64":
+        code += [(_ANY_BIT, 0, 1, _X32_BIT), (_RETURN, 0, 0, _ABSENT)]
+    for numbers in _DENIED.values():
+        if (number := numbers[column]) is not None:
+            code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _REFUSE)]
+    # The C library falls back to clone, whose flags a filter can read; clone3's lie in memory.
+    code += [(_EQUAL, 0, 1, _CLONE3[column]), (_RETURN, 0, 0, _ABSENT)]
+    code += _with_argument(
+        _CLONE[column], _FIRST, [(_ANY_BIT, 0, 1, _NAMESPACE_FLAGS), (_RETURN, 0, 0, _REFUSE)]
+    )
+    tricks = [
+        step for trick in _TERMINAL_TRICKS for step in ((_EQUAL, 0, 1, trick), (_RETURN, 0, 0, _REFUSE))
+    ]
+    code += _with_argument(_IOCTL[column], _SECOND, tricks)
+    # Only one's own limits: the supervisor has the script's uid and would be a target. Zero means oneself.
+    code += _with_argument(_PRLIMIT[column], _FIRST, [(_EQUAL, 1, 0, 0), (_RETURN, 0, 0, _REFUSE)])
+    code.append((_RETURN, 0, 0, _ALLOW))
+    return b"".join(struct.pack("<HBBI", *step) for step in code)
+
+
+def _with_argument(number: int, offset: int, test: list[_Instruction]) -> list[_Instruction]:
+    """Run `test` on an argument of one call; whatever the test does not refuse is allowed."""
+    body: list[_Instruction] = [(_LOAD, 0, 0, offset), *test, (_RETURN, 0, 0, _ALLOW)]
+    return [(_EQUAL, 0, len(body), number), *body]

@@ -1,0 +1,1 @@
+"""Multiple-choice screening: the prompt a model sees and how its reply is read."""

@@ -1,0 +1,57 @@
+"""The whole record of one attempt, put together from the database."""
+
+import json
+from typing import Any
+
+from .database import Store, StoreError
+
+# Columns that hold JSON.
+_JSON = frozenset({"settings", "environment", "used", "transcript", "warnings", "gates", "machine", "content"})
+
+
+def read_record(store: Store, attempt_id: str) -> dict[str, Any]:
+    """Everything known about one attempt.
+
+    Returns:
+        `item` (the candidate's content), `fingerprint`, `twin_key`, and `record`: run, gates, script runs, replies and
+        agent runs, the reused ones included.
+
+    Raises:
+        StoreError: There is no such attempt, or it has no readable candidate.
+    """
+    attempts = store.query("SELECT * FROM attempts WHERE id = ?", [attempt_id])
+    if not attempts or attempts[0]["content_id"] is None:
+        raise StoreError(f"the database {store.path} holds no candidate for the attempt `{attempt_id}`")
+    attempt = attempts[0]
+    content = _rows(store, "SELECT * FROM candidates WHERE id = ?", attempt["content_id"])[0]
+    return {
+        "item": content["content"],
+        "fingerprint": content["fingerprint"],
+        "twin_key": content["twin_key"],
+        "record": {
+            "attempt": attempt_id,
+            "path": attempt["path"],
+            "time": attempt["time"],
+            "run": _rows(store, "SELECT * FROM runs WHERE id = ?", attempt["run_id"])[0],
+            "outcome": _rows(store, "SELECT * FROM outcomes WHERE attempt_id = ? ORDER BY time", attempt_id),
+            "gates": _rows(store, "SELECT * FROM gates WHERE attempt_id = ? ORDER BY time", attempt_id),
+            "script_runs": _rows(store, "SELECT * FROM script_runs WHERE attempt_id = ? ORDER BY time", attempt_id),
+            "replies": _used(store, "replies", "reply", attempt_id),
+            "agent_runs": _used(store, "agent_runs", "agent_run", attempt_id),
+        },
+    }
+
+
+def _rows(store: Store, sql: str, key: str) -> list[dict[str, Any]]:
+    return [
+        {name: json.loads(value) if name in _JSON and isinstance(value, str) else value for name, value in row.items()}
+        for row in store.query(sql, [key])
+    ]
+
+
+def _used(store: Store, table: str, kind: str, attempt_id: str) -> list[dict[str, Any]]:
+    sql = (
+        f"SELECT {table}.*, uses.reused FROM uses JOIN {table} ON {table}.id = uses.used_id "  # noqa: S608 - own names
+        f"WHERE uses.attempt_id = ? AND uses.kind = '{kind}' ORDER BY uses.time"
+    )
+    return _rows(store, sql, attempt_id)

@@ -1,0 +1,69 @@
+"""The database schema, version 1. Rows are only ever added; no row is changed or removed.
+
+`docs/database.md` explains the tables for readers; keep the two together.
+"""
+
+VERSION = 1
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS runs (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, version TEXT NOT NULL, seed INTEGER NOT NULL,
+    gates TEXT NOT NULL, settings TEXT NOT NULL, machine TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS run_events (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, run_id TEXT NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS candidates (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, fingerprint TEXT NOT NULL, presented TEXT NOT NULL,
+    twin_key TEXT NOT NULL, content TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS attempts (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, run_id TEXT NOT NULL, path TEXT NOT NULL,
+    candidate_id TEXT, content_id TEXT, fingerprint TEXT
+) STRICT;
+CREATE TABLE IF NOT EXISTS gates (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, gate TEXT NOT NULL, verdict TEXT NOT NULL,
+    reason TEXT NOT NULL, sentence TEXT NOT NULL, warnings TEXT NOT NULL, seconds REAL NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS script_runs (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, number INTEGER NOT NULL,
+    presentation TEXT NOT NULL, environment TEXT NOT NULL, sandbox TEXT NOT NULL, ended TEXT NOT NULL,
+    exit_code INTEGER, signal INTEGER, answer TEXT, matched TEXT, wall REAL NOT NULL, cpu REAL NOT NULL,
+    peak_memory INTEGER NOT NULL, disk_used INTEGER NOT NULL, used TEXT NOT NULL, stdout TEXT NOT NULL,
+    stderr TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS replies (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, run_id TEXT NOT NULL, reuse_key TEXT NOT NULL,
+    screen TEXT NOT NULL, call_index INTEGER NOT NULL, settings TEXT NOT NULL, provider TEXT NOT NULL,
+    base_url TEXT NOT NULL, model_asked TEXT NOT NULL, model_served TEXT, seed INTEGER NOT NULL,
+    presentation TEXT NOT NULL, status TEXT NOT NULL, text TEXT NOT NULL, note TEXT NOT NULL, chosen TEXT,
+    value TEXT, correct INTEGER, input_tokens INTEGER, cached_tokens INTEGER, output_tokens INTEGER,
+    reasoning_tokens INTEGER, cost REAL, requests INTEGER NOT NULL, latency REAL NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS agent_runs (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, run_id TEXT NOT NULL, reuse_key TEXT NOT NULL,
+    agent TEXT NOT NULL, settings TEXT NOT NULL, seed INTEGER NOT NULL, presentation TEXT NOT NULL,
+    environment TEXT NOT NULL, outcome TEXT NOT NULL, reason TEXT NOT NULL, note TEXT NOT NULL, answer TEXT,
+    chosen TEXT, value TEXT, correct INTEGER, used TEXT NOT NULL, transcript TEXT NOT NULL, turns INTEGER NOT NULL,
+    input_tokens INTEGER, cached_tokens INTEGER, output_tokens INTEGER, reasoning_tokens INTEGER, cost REAL,
+    wall REAL NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS uses (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, kind TEXT NOT NULL, used_id TEXT NOT NULL,
+    reused INTEGER NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS outcomes (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, outcome TEXT NOT NULL, gate TEXT NOT NULL,
+    reason TEXT NOT NULL, sentence TEXT NOT NULL, warnings TEXT NOT NULL, reused INTEGER NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS replies_by_key ON replies (reuse_key, call_index);
+CREATE INDEX IF NOT EXISTS agent_runs_by_key ON agent_runs (reuse_key);
+CREATE INDEX IF NOT EXISTS attempts_by_run ON attempts (run_id);
+CREATE INDEX IF NOT EXISTS replies_by_run ON replies (run_id);
+CREATE INDEX IF NOT EXISTS agent_runs_by_run ON agent_runs (run_id);
+CREATE INDEX IF NOT EXISTS gates_by_attempt ON gates (attempt_id);
+CREATE INDEX IF NOT EXISTS script_runs_by_attempt ON script_runs (attempt_id);
+CREATE INDEX IF NOT EXISTS uses_by_attempt ON uses (attempt_id);
+CREATE INDEX IF NOT EXISTS outcomes_by_attempt ON outcomes (attempt_id);
+CREATE INDEX IF NOT EXISTS candidates_by_fingerprint ON candidates (fingerprint);
+"""

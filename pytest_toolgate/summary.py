@@ -1,0 +1,111 @@
+"""What the terminal says: the word for each result, and the section at the end."""
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from .controller import Controller
+    from .gates import Attempt, Run
+    from .store import Store
+
+_LETTERS = {"accepted": ".", "provisional": ".", "rejected": "F", "review": "F", "error": "E"}
+_CATEGORIES = {"accepted": "passed", "provisional": "passed", "rejected": "failed", "review": "failed", "error": "error"}
+_WIDTH = 200
+
+
+def status(report: Any) -> tuple[str, str, str | tuple[str, dict[str, bool]]]:  # noqa: ANN401 - pytest passes any report
+    """Category, letter and word of a candidate's report."""
+    attempt = json.loads(report.toolgate)
+    outcome = attempt["outcome"]
+    word = " ".join(filter(None, (outcome.upper(), attempt["reason"])))
+    if attempt["reused"]:
+        word += " (reused)" if not attempt["made"] else " (partly reused)"
+    color = {"passed": "green", "failed": "red", "error": "red"}[_CATEGORIES[outcome]]
+    return _CATEGORIES[outcome], _LETTERS[outcome], (word, {color: True})
+
+
+def write(terminal: pytest.TerminalReporter, controller: "Controller", store: "Store", run: "Run") -> None:
+    """The summary section: funnel, replies, then every candidate that was not accepted."""
+    attempts = sorted(controller.attempts.values(), key=lambda attempt: attempt.path)
+    terminal.section("toolgate")
+    for line in _funnel(attempts, run):
+        terminal.write_line(line)
+    for line in _replies(store, run):
+        terminal.write_line(line)
+    for attempt in attempts:
+        if attempt.outcome != "accepted" or attempt.warnings:
+            terminal.write_line(_line(attempt))
+    for path in controller.removed:
+        terminal.write_line(f"{path}: removed, its candidate is no longer accepted")
+    for nodeid in controller.not_run:
+        terminal.write_line(f"{nodeid.split('::')[0]}: error: not-run: the session ended before this candidate was judged")
+    for problem in controller.problems:
+        terminal.write_line(f"INTERNAL: {problem}", red=True)
+
+
+def _funnel(attempts: list["Attempt"], run: "Run") -> list[str]:
+    """How many candidates reached and passed each gate. Those without a verdict are kept apart, not counted as failed."""
+    lines = []
+    left = attempts
+    order = list(run.gates)
+    for gate in order:
+        entered = len(left)
+        stopped = [attempt for attempt in left if attempt.gate == gate and attempt.outcome in ("rejected", "review", "error")]
+        reasons = Counter(attempt.reason for attempt in stopped if attempt.outcome != "error")
+        errors = Counter(attempt.reason for attempt in stopped if attempt.outcome == "error")
+        left = [attempt for attempt in left if attempt not in stopped]
+        against = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+        without = ", ".join(f"{count} {reason}" for reason, count in sorted(errors.items()))
+        parts = [f"{gate:<8} {entered:>5} in {len(left):>5} passed"]
+        if against:
+            parts.append(f"{sum(reasons.values())} {'review' if gate == 'solve' else 'rejected'} ({against})")
+        if without:
+            parts.append(f"{sum(errors.values())} without verdict ({without})")
+        lines.append("  ".join(parts))
+    unjudged = sum(attempt.outcome == "error" for attempt in attempts)
+    judged = len(attempts) - unjudged
+    outcomes = Counter(attempt.outcome for attempt in attempts)
+    shown = ", ".join(f"{outcomes[name]} {name}" for name in ("accepted", "provisional", "rejected", "review") if outcomes[name])
+    lines.append(f"{judged} judged, {unjudged} without verdict" + (f": {shown}" if shown else ""))
+    reused = sum(attempt.reused for attempt in attempts)
+    made = sum(attempt.made for attempt in attempts)
+    lines.append(f"{made} model replies and agent runs made, {reused} reused")
+    if outcomes["accepted"]:
+        lines.append(f"accepted items in {run.shown(run.accepted)}")
+    return lines
+
+
+def _replies(store: "Store", run: "Run") -> list[str]:
+    """Each screen's replies of this run, every kind for itself: only an answer is right or wrong."""
+    rows = store.query(
+        "SELECT replies.screen, replies.status, replies.correct, count(*) AS number FROM uses "
+        "JOIN replies ON replies.id = uses.used_id JOIN attempts ON attempts.id = uses.attempt_id "
+        "WHERE attempts.run_id = ? AND uses.kind = 'reply' GROUP BY 1, 2, 3 ORDER BY 1",
+        [run.id],
+    )
+    screens: dict[str, Counter[str]] = {}
+    for row in rows:
+        kind = {1: "right", 0: "wrong"}.get(row["correct"], row["status"])
+        screens.setdefault(row["screen"], Counter())[kind] += row["number"]
+    lines = [
+        f"replies of screen `{name}`: " + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+        for name, kinds in screens.items()
+    ]
+    cost = store.query(
+        "SELECT count(cost) AS known, count(*) AS calls, total(cost) AS usd FROM "
+        "(SELECT cost FROM replies WHERE run_id = ? UNION ALL SELECT cost FROM agent_runs WHERE run_id = ?)",
+        [run.id, run.id],
+    )[0]
+    if cost["usd"]:
+        unknown = cost["calls"] - cost["known"]
+        lines.append(f"cost {cost['usd']:.4f} USD" + (f", not counting {unknown} of unknown price" if unknown else ""))
+    return lines
+
+
+def _line(attempt: "Attempt") -> str:
+    head = attempt.headline if attempt.outcome != "accepted" else "accepted"
+    text = "; ".join([f"{attempt.path}: {head}", *(f"warning: {warning}" for warning in attempt.warnings)])
+    return text if len(text) <= 2 * _WIDTH else text[: 2 * _WIDTH - 3] + "..."

@@ -1,0 +1,182 @@
+"""Faults of the machinery are errors with a remedy, never a finding about a script."""
+
+import ast
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from pytest_toolgate.sandbox import (
+    Finished,
+    Interpreter,
+    Job,
+    Limits,
+    SandboxError,
+    inspect_interpreter,
+    probe,
+    run,
+)
+from pytest_toolgate.sandbox.identity import is_root
+from pytest_toolgate.sandbox.probe import remedy
+from pytest_toolgate.sandbox.profile import SUPERVISOR
+from pytest_toolgate.sandbox.seccomp import program
+
+from .conftest import Script, text
+
+
+def test_the_probe_passes_here() -> None:
+    probe()
+
+
+def test_a_complaint_becomes_a_sentence_with_a_remedy() -> None:
+    sentence = remedy("bwrap: Creating new namespace failed: Operation not permitted\n")
+    assert "Operation not permitted" in sentence
+    assert "type: " in sentence or "start the container" in sentence or "must be permitted" in sentence
+
+
+def test_an_old_bubblewrap_is_named_as_such() -> None:
+    assert "0.8 or newer" in remedy("bwrap: Unknown option --disable-userns")
+
+
+def test_an_interpreter_that_is_not_there() -> None:
+    with pytest.raises(SandboxError, match="/nowhere/python cannot be started"):
+        inspect_interpreter(Path("/nowhere/python"))
+
+
+def test_a_program_that_is_no_python() -> None:
+    with pytest.raises(SandboxError, match="/bin/true"):
+        inspect_interpreter(Path("/bin/true"))
+
+
+def test_an_interpreter_that_vanished() -> None:
+    gone = Interpreter(Path("/usr/bin/no-such-python"), (Path("/usr"),), "3.12.1", {})
+    with pytest.raises(SandboxError, match="no-such-python"):
+        run(Job(gone, b"pass"))
+
+
+def test_a_workspace_that_is_not_there(script: Script, tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="is not a directory"):
+        script("pass", workspace=tmp_path / "nowhere")
+
+
+def test_files_that_do_not_fit_the_disk(script: Script) -> None:
+    with pytest.raises(SandboxError, match="could not be put"):
+        script("pass", files={"big": bytes(5 << 20)}, disk=1 << 20)
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", ".", "solution.py"])
+def test_files_have_plain_names(interpreter: Interpreter, name: str) -> None:
+    with pytest.raises(ValueError, match="plain name"):
+        Job(interpreter, b"", files={name: b""})
+
+
+def test_a_limit_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="`wall` must be above zero"):
+        Limits(wall=0)
+
+
+def test_the_interpreter_is_described() -> None:
+    found = inspect_interpreter(Path(sys.executable), ("numpy", "no-such-distribution"))
+    assert found.python == Path(sys.executable)
+    assert Path(sys.prefix).resolve() in found.prefixes
+    assert found.version == ".".join(map(str, sys.version_info[:3]))
+    assert set(found.packages) == {"numpy"}
+
+
+def test_the_systems_own_python_works_too() -> None:
+    system = Path("/usr/bin/python3")
+    if not os.access(system, os.X_OK):
+        pytest.skip("there is none")
+    finished = run(
+        Job(inspect_interpreter(system), b"import sys; print(sys.version_info >= (3, 8))", watch=("numpy",))
+    )
+    assert text(finished) == "True\n"
+
+
+def test_no_descriptor_of_ours_stays_open(script: Script) -> None:
+    script("pass")
+    descriptors = Path("/proc/self/fd")
+    before = len(list(descriptors.iterdir()))
+    script("pass")
+    script("while True: print('x' * 1000)", stdout=1000)
+    assert len(list(descriptors.iterdir())) == before
+
+
+@pytest.mark.parametrize("name", ["measure.py", "sitecustomize.py", "supervise.py"])
+def test_what_runs_inside_is_readable_for_old_pythons(name: str) -> None:
+    source = (files("pytest_toolgate.sandbox") / "inside" / name).read_text("utf-8")
+    ast.parse(source, feature_version=(3, 8))
+
+
+def test_an_interpreter_only_root_can_read(script: Script, tmp_path: Path) -> None:
+    if not is_root():
+        pytest.skip("only root runs scripts under another id")
+    venv = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    venv.chmod(0o700)
+    with pytest.raises(SandboxError, match="must be readable"):
+        run(Job(inspect_interpreter(venv / "bin" / "python"), b"pass"))
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_the_filter_fits_the_kernels_form(machine: str) -> None:
+    code = program(machine)
+    assert len(code) % 8 == 0
+    assert len(code) // 8 < 4096
+
+
+def test_there_is_no_filter_for_an_unknown_machine() -> None:
+    with pytest.raises(SandboxError, match="riscv64"):
+        program("riscv64")
+
+
+def first_process_of_a_sandbox_of_ours() -> int:
+    """The supervisor, as the host sees it: a child of a child of this process."""
+    give_up = time.monotonic() + 20
+    while time.monotonic() < give_up:
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                is_supervisor = path.read_bytes().split(b"\0")[3:4] == [SUPERVISOR.encode()]
+                if is_supervisor and parent(parent(int(path.parent.name))) == os.getpid():
+                    return int(path.parent.name)
+            except OSError:
+                continue
+        time.sleep(0.02)
+    raise AssertionError("no sandbox was started")
+
+
+def parent(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def started_when(script: Script, number: signal.Signals, **limits: float) -> Finished:
+    """Send the signal to the supervisor from the host, one second into a run."""
+
+    def send() -> None:
+        time.sleep(1)
+        os.kill(first_process_of_a_sandbox_of_ours(), number)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        return script("import time; time.sleep(60)", **limits)
+    finally:
+        sender.join()
+
+
+def test_a_supervisor_that_hangs_is_ended_from_outside(script: Script) -> None:
+    begun = time.monotonic()
+    finished = started_when(script, signal.SIGSTOP, wall=3.0)
+    assert finished.ended == "timeout"
+    assert time.monotonic() - begun < 10
+
+
+def test_a_supervisor_that_dies_is_no_finding(script: Script) -> None:
+    with pytest.raises(SandboxError, match="without a report"):
+        started_when(script, signal.SIGKILL)
