@@ -1,5 +1,6 @@
 """Which files are candidates, and the pytest nodes they become. No file is read here."""
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -38,7 +39,9 @@ class CandidateFile(pytest.File):
     def collect(self) -> Iterable["CandidateItem"]:
         """The item, named so that `-k` and `--lf` work; the file itself is read when the item runs."""
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", self.path.stem)
-        yield CandidateItem.from_parent(self, name=name)
+        item = CandidateItem.from_parent(self, name=name)
+        item.add_marker("toolgate")  # already here, so that `-m toolgate` finds it
+        yield item
 
 
 class CandidateItem(pytest.Item):
@@ -50,7 +53,7 @@ class CandidateItem(pytest.Item):
 
         run(self)
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
         """The reason, its first line in the fixed form, and never a traceback."""
         from .judging import failure_text
 
@@ -79,20 +82,25 @@ def is_candidate(path: Path, session: pytest.Session) -> bool:
 def _find_roots(config: pytest.Config) -> Roots:
     named = options.candidate_directories(config)
     invoked = config.invocation_params.dir
-    arguments = [(invoked / argument.split("::")[0]).absolute() for argument in config.args]
+    arguments = [_as_pytest_reads(invoked / argument.split("::")[0]) for argument in config.args]
     directories = {base / name for base in (config.rootpath, invoked) for name in named}
     if config.args_source is pytest.Config.ArgsSource.ARGS:
         for argument in arguments:
             directories.update(_named_like(argument, named))
-            if _holds_candidates(argument, config.rootpath):
+            if not _is_repository(argument, config) and _holds_candidates(argument):
                 directories.add(argument)
     present = tuple(sorted(directory for directory in directories if directory.is_dir()))
     expected = any(
-        argument.suffix in SUFFIXES and argument.is_file()
+        (argument.suffix in SUFFIXES and argument.is_file())
         or any(argument.is_relative_to(root) or root.is_relative_to(argument) for root in present)
         for argument in arguments
     )
     return Roots(present, expected)
+
+
+def _as_pytest_reads(path: Path) -> Path:
+    """An absolute path without `..`, in which links stand as they were written."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow links
 
 
 def _named_like(argument: Path, named: list[Path]) -> Iterable[Path]:
@@ -102,13 +110,17 @@ def _named_like(argument: Path, named: list[Path]) -> Iterable[Path]:
             yield place
 
 
-def _holds_candidates(argument: Path, root: Path) -> bool:
-    """Whether a directory named on the command line directly holds files with a `question`.
+def _is_repository(argument: Path, config: pytest.Config) -> bool:
+    """Whether a path is a repository's root or lies above it: that is no pool, whatever it holds.
 
-    Not asked of the root itself or of what lies above it: a whole repository is no pool.
+    Without a file that configures pytest, the rootdir may be nothing but the directory that was named.
     """
-    if root.is_relative_to(argument) and any((argument / name).exists() for name in ("pyproject.toml", ".git")):
-        return False
+    marked = config.inipath is not None or (argument / "pyproject.toml").exists() or (argument / ".git").exists()
+    return marked and config.rootpath.is_relative_to(argument)
+
+
+def _holds_candidates(argument: Path) -> bool:
+    """Whether a directory named on the command line directly holds files with a `question`."""
     if not argument.is_dir():
         return False
     return any(path.suffix in SUFFIXES and path.is_file() and _asks(path) for path in argument.iterdir())

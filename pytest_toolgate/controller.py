@@ -1,5 +1,6 @@
 """The controlling process of a run: it begins and ends the run, and alone writes accepted items."""
 
+import dataclasses
 import json
 import os
 import platform
@@ -15,10 +16,11 @@ import pytest
 
 from . import __version__, options
 from .collection import SUFFIXES
-from .judging import RUN, chosen_gates, load_settings, run_to_json
+from .judging import RUN, chosen_gates, load_settings, properties, run_to_json
 
 if TYPE_CHECKING:
     from .gates import Attempt
+    from .progress import Progress
     from .providers.embedded import Launcher
     from .store import Store
 
@@ -36,6 +38,7 @@ class Controller:
         self._store: Store | None = None
         self._launchers: list[Launcher] = []
         self._collected: list[str] = []
+        self._progress: Progress | None = None
         self._old_handler: Any = None
 
     # --- beginning ----------------------------------------------------------------------------------------
@@ -81,7 +84,11 @@ class Controller:
                 "seed": run.seed,
                 "gates": list(run.gates),
                 "settings": settings.plain(),
-                "machine": {"python": platform.python_version(), "system": platform.platform(), "cores": os.cpu_count()},
+                "machine": {
+                    "python": platform.python_version(),
+                    "system": platform.platform(),
+                    "cores": os.cpu_count(),
+                },
             })  # fmt: skip
         except StoreError as error:
             shutil.rmtree(run.directory, ignore_errors=True)
@@ -89,12 +96,21 @@ class Controller:
         self.config.stash[RUN] = run
         self._old_handler = signal.signal(signal.SIGTERM, _interrupt)
         self._start_launchers(settings, run)
+        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+        # Without workers pytest itself shows which item it is at.
+        if terminal is not None and self.config.get_verbosity() > 0 and self.config.getoption("tx", None):
+            from .progress import Progress
+
+            self._progress = Progress(terminal, run)
+            self._progress.start()
 
     def _start_launchers(self, settings: Any, run: Any) -> None:  # noqa: ANN401 - imported where it is used
+        from .config import EMBEDDED
+
         used = {screen.provider for screen in settings.screens if "screen" in run.gates}
         used |= {settings.solve.provider} if settings.solve and "solve" in run.gates else set()
         for name in sorted(used):
-            if settings.providers[name].kind == "llama-cpp":
+            if settings.providers[name].kind == EMBEDDED:
                 from .providers.embedded import Launcher
 
                 launcher = Launcher(run.directory, name)
@@ -128,13 +144,28 @@ class Controller:
 
     # --- recording ----------------------------------------------------------------------------------------
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
+        """Make xdist's report of a dead worker one of ours, so that the candidate ends like any other error."""
+        if not self._is_candidate(crashitem):
+            return
+        sentence = "the worker process died while it judged this candidate"
+        try:
+            attempt = self._unfinished(crashitem, "interrupted", sentence)
+        except Exception as error:  # noqa: BLE001 - as below
+            self.problems.append(f"{crashitem}: {type(error).__name__}: {error}")
+            return
+        # JUnit writes the properties of a report of this phase only.
+        report.when = "teardown"
+        report.longrepr = attempt.headline
+        report.user_properties = list(properties(attempt, self.config.stash[RUN]).items())
+        report.toolgate = json.dumps(dataclasses.asdict(attempt))  # type: ignore[attr-defined]  # as workers do
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take in one report. Whatever goes wrong here must not end the run: it is told at its end."""
         try:
             if (text := getattr(report, "toolgate", None)) is not None:
                 self._take(report.nodeid, text)
-            elif report.when not in ("setup", "call", "teardown") and self._is_candidate(report.nodeid):
-                self._without_verdict(report.nodeid, "interrupted", "the worker process crashed while it judged this candidate")
         except Exception as error:  # noqa: BLE001 - see above
             self.problems.append(f"{report.nodeid}: {type(error).__name__}: {error}")
 
@@ -153,24 +184,38 @@ class Controller:
             removed = remove_item(run.accepted, attempt.candidate_id, attempt.path)
             if removed is not None:
                 self.removed.append(run.shown(removed))
-        elif attempt.outcome == "error" and not attempt.id:
-            self._without_verdict(nodeid, attempt.reason, attempt.sentence)
+        elif attempt.outcome == "error" and self._store is not None:
+            self._close(attempt)
 
-    def _without_verdict(self, nodeid: str, reason: str, sentence: str) -> None:
-        """Record an item that its worker could not record itself."""
+    def _unfinished(self, nodeid: str, reason: str, sentence: str) -> "Attempt":
+        """An attempt that its worker could not end, as far as it had come."""
         from .gates import Attempt
 
         path = nodeid.split("::")[0]
-        self.attempts[nodeid] = Attempt("", "error", "lint", reason, sentence, path)
-        if self._store is None:
+        begun: list[dict[str, Any]] = [] if self._store is None else self._store.query(
+            "SELECT attempts.*, gates.gate FROM attempts LEFT JOIN gates ON gates.attempt_id = attempts.id "
+            "WHERE run_id = ? AND path = ? ORDER BY attempts.time DESC, gates.time DESC LIMIT 1",
+            [self.config.stash[RUN].id, path],
+        )  # fmt: skip
+        if not begun:
+            return Attempt("", "error", "lint", reason, sentence, path)
+        row = begun[0]
+        names = row["candidate_id"] or "", row["fingerprint"] or ""
+        return Attempt(row["id"], "error", row["gate"] or "lint", reason, sentence, path, *names)
+
+    def _close(self, attempt: "Attempt") -> None:
+        """Record the outcome of an attempt that its worker could not record itself."""
+        assert self._store is not None
+        if attempt.id and self._store.query("SELECT 1 FROM outcomes WHERE attempt_id = ?", [attempt.id]):
             return
-        attempt_id = self._store.append("attempts", {"run_id": self.config.stash[RUN].id, "path": path})
+        run_id = self.config.stash[RUN].id
+        attempt_id = attempt.id or self._store.append("attempts", {"run_id": run_id, "path": attempt.path})
         self._store.append("outcomes", {
             "attempt_id": attempt_id,
-            "outcome": "error",
-            "gate": "lint",
-            "reason": reason,
-            "sentence": sentence,
+            "outcome": attempt.outcome,
+            "gate": attempt.gate,
+            "reason": attempt.reason,
+            "sentence": attempt.sentence,
             "warnings": [],
             "reused": 0,
         })  # fmt: skip
@@ -183,6 +228,8 @@ class Controller:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Close the run with an event; items that never ran are named in it."""
+        if self._progress is not None:
+            self._progress.stop()
         if self._store is None:
             return
         missing = [nodeid for nodeid in self._collected if self._is_candidate(nodeid) and nodeid not in self.attempts]

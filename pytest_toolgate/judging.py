@@ -81,11 +81,17 @@ def prepare(config: pytest.Config, items: list[CandidateItem]) -> None:
     from .gates.twins import note_collected
 
     note_collected(run.directory, [str(item.path) for item in items])
+    if not config.pluginmanager.has_plugin("timeout"):
+        return
     settings = load_settings(config)
     verify = settings.verify.time_limit * settings.verify.repeats
     screens = sum(
-        screen.samples * settings.providers[screen.provider].timeout * settings.providers[screen.provider].retries.attempts
-        + screen.samples * settings.providers[screen.provider].retries.max_wait * settings.providers[screen.provider].retries.attempts
+        screen.samples
+        * settings.providers[screen.provider].timeout
+        * settings.providers[screen.provider].retries.attempts
+        + screen.samples
+        * settings.providers[screen.provider].retries.max_wait
+        * settings.providers[screen.provider].retries.attempts
         for screen in settings.screens
     )
     solve = settings.solve.time_limit if settings.solve else 0.0
@@ -93,7 +99,6 @@ def prepare(config: pytest.Config, items: list[CandidateItem]) -> None:
 
     backstop = pytest.mark.timeout(verify + screens + solve + 3 * SLOT_WAIT + _GRACE, method="signal", func_only=True)
     for item in items:
-        item.add_marker("toolgate")
         item.add_marker(backstop)
 
 
@@ -128,20 +133,24 @@ def complete_report(item: CandidateItem, call: pytest.CallInfo[None], report: py
     if call.excinfo is not None and isinstance(call.excinfo.value, pytest.skip.Exception):
         return
     attempt = _attempt_of(item, call.excinfo.value if call.excinfo else None)
-    properties = {
-        "toolgate.outcome": attempt.outcome,
-        "toolgate.gate": attempt.gate,
-        "toolgate.reason": attempt.reason,
-        "toolgate.fingerprint": attempt.fingerprint,
-        "toolgate.run": _run_of(item.config).id,
-        "toolgate.reused": str(attempt.reused),
-    }
-    item.user_properties.extend(properties.items())
+    item.user_properties.extend(properties(attempt, _run_of(item.config)).items())
     report.user_properties = list(item.user_properties)
     report.toolgate = json.dumps(dataclasses.asdict(attempt))  # type: ignore[attr-defined]  # pytest carries it along
     if attempt.outcome == "error":
         # JUnit and the terminal then show an error instead of a failure; `--lf` runs it again all the same.
         report.when = "setup"
+
+
+def properties(attempt: "Attempt", run: "Run") -> dict[str, str]:
+    """What JUnit says of an attempt."""
+    return {
+        "toolgate.outcome": attempt.outcome,
+        "toolgate.gate": attempt.gate,
+        "toolgate.reason": attempt.reason,
+        "toolgate.fingerprint": attempt.fingerprint,
+        "toolgate.run": run.id,
+        "toolgate.reused": str(attempt.reused),
+    }
 
 
 def _attempt_of(item: CandidateItem, problem: BaseException | None) -> "Attempt":

@@ -32,7 +32,9 @@ _OPTIONS = (
 def declare(parser: pytest.Parser) -> None:
     """Add all options to pytest's parser."""
     group = parser.getgroup("toolgate", "benchmark candidates (pytest-toolgate)")
-    parser.addini("toolgate_candidates", "directories of candidate files, relative to the rootdir", default="candidates")
+    parser.addini(
+        "toolgate_candidates", "directories of candidate files, relative to the rootdir", default="candidates"
+    )
     for option in _OPTIONS:
         ini = _ini(option.name)
         if option.flag:
@@ -40,7 +42,9 @@ def declare(parser: pytest.Parser) -> None:
             parser.addini(ini, option.help, type="bool", default=False)
         else:
             more = f" (default: {option.default})" if option.default else ""
-            group.addoption(f"--toolgate-{option.name}", default=None, metavar=option.name.upper(), help=option.help + more)
+            group.addoption(
+                f"--toolgate-{option.name}", default=None, metavar=option.name.upper(), help=option.help + more
+            )
             parser.addini(ini, option.help, default=None)
 
 

@@ -4,19 +4,14 @@ It is loaded in every pytest session of an environment, so it imports nothing bu
 own until a candidate is found.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from . import options
 from .collection import CandidateFile, CandidateItem, candidate_roots, is_candidate
-
-if TYPE_CHECKING:
-    from .controller import Controller
-
-_CONTROLLER = pytest.StashKey["Controller"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,8 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     from .controller import Controller
 
-    config.stash[_CONTROLLER] = controller = Controller(config)
-    config.pluginmanager.register(controller, "toolgate-controller")
+    config.pluginmanager.register(Controller(config), "toolgate-controller")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -64,14 +58,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Put the attempt on the report of a candidate; a failure of machinery reads as an error, not as a failure."""
-    report: pytest.TestReport = yield  # type: ignore[misc]  # a hook wrapper receives what it then returns
+    report = yield
     if isinstance(item, CandidateItem):
         from .judging import complete_report
 
         complete_report(item, call, report)
-    return report  # noqa: B901 - the protocol of a hook wrapper
+    return report
 
 
 @pytest.hookimpl(tryfirst=True)

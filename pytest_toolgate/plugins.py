@@ -27,7 +27,7 @@ def load(group: str, name: str) -> Any:  # noqa: ANN401 - what the extension exp
         raise PluginError(f"`{name}` is not installed; there is {', '.join(sorted(names(group))) or 'none'}")
     try:
         return point.load()
-    except Exception as error:  # noqa: BLE001 - a stranger's import may raise anything
+    except Exception as error:
         raise PluginError(f"`{name}` from `{point.value}` cannot be loaded: {type(error).__name__}: {error}") from error
 
 

@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from .store import Store
 
 _LETTERS = {"accepted": ".", "provisional": ".", "rejected": "F", "review": "F", "error": "E"}
-_CATEGORIES = {"accepted": "passed", "provisional": "passed", "rejected": "failed", "review": "failed", "error": "error"}
+_CATEGORIES = {
+    "accepted": "passed",
+    "provisional": "passed",
+    "rejected": "failed",
+    "review": "failed",
+    "error": "error",
+}
 _WIDTH = 200
 
 
@@ -41,19 +47,23 @@ def write(terminal: pytest.TerminalReporter, controller: "Controller", store: "S
     for path in controller.removed:
         terminal.write_line(f"{path}: removed, its candidate is no longer accepted")
     for nodeid in controller.not_run:
-        terminal.write_line(f"{nodeid.split('::')[0]}: error: not-run: the session ended before this candidate was judged")
+        terminal.write_line(
+            f"{nodeid.split('::')[0]}: error: not-run: the session ended before this candidate was judged"
+        )
     for problem in controller.problems:
         terminal.write_line(f"INTERNAL: {problem}", red=True)
 
 
 def _funnel(attempts: list["Attempt"], run: "Run") -> list[str]:
-    """How many candidates reached and passed each gate. Those without a verdict are kept apart, not counted as failed."""
+    """How many candidates reached and passed each gate; those without a verdict did not fail, and stand apart."""
     lines = []
     left = attempts
     order = list(run.gates)
     for gate in order:
         entered = len(left)
-        stopped = [attempt for attempt in left if attempt.gate == gate and attempt.outcome in ("rejected", "review", "error")]
+        stopped = [
+            attempt for attempt in left if attempt.gate == gate and attempt.outcome in ("rejected", "review", "error")
+        ]
         reasons = Counter(attempt.reason for attempt in stopped if attempt.outcome != "error")
         errors = Counter(attempt.reason for attempt in stopped if attempt.outcome == "error")
         left = [attempt for attempt in left if attempt not in stopped]
@@ -68,7 +78,9 @@ def _funnel(attempts: list["Attempt"], run: "Run") -> list[str]:
     unjudged = sum(attempt.outcome == "error" for attempt in attempts)
     judged = len(attempts) - unjudged
     outcomes = Counter(attempt.outcome for attempt in attempts)
-    shown = ", ".join(f"{outcomes[name]} {name}" for name in ("accepted", "provisional", "rejected", "review") if outcomes[name])
+    shown = ", ".join(
+        f"{outcomes[name]} {name}" for name in ("accepted", "provisional", "rejected", "review") if outcomes[name]
+    )
     lines.append(f"{judged} judged, {unjudged} without verdict" + (f": {shown}" if shown else ""))
     reused = sum(attempt.reused for attempt in attempts)
     made = sum(attempt.made for attempt in attempts)

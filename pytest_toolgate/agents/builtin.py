@@ -4,10 +4,12 @@ Model and keys stay outside of the sandbox, code stays inside. The protocol need
 to run something, an `ANSWER:` line to finish), so that it works with models that cannot call functions.
 """
 
+import functools
 import os
 import re
 import time
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
 
 from ..candidate.matching import match_answer
@@ -16,15 +18,20 @@ from ..providers import Message, Request, Tokens
 from ..providers.protocol import NO_TOKENS
 from ..sandbox import Finished, Job, Limits, SandboxError, run
 from ..screen.reading import read_reply
+from . import inside
 from .protocol import ANSWER_FILE, AgentError, AgentRun, Task
 
 _BLOCK = re.compile(r"```[ \t]*(?:python3?|py)?[ \t]*\r?\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE)
 _RESULT = re.compile(r"^RESULT:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 # What one turn may show of a script's output, in characters, and what the conversation may grow to.
 _SHOWN_OUTPUT = 1500
-_SHOWN_ERROR = 900
+_SHOWN_ERROR = 1200
 _HISTORY = 14_000
 _MAX_SCRIPT = 64 * 1024
+_EXPLAIN = "toolgate_explain"
+# After so many scripts in a row without a usable result the conversation starts again from the question: a small
+# model repeats what it sees, its own mistake most of all.
+_FRESH_START = 2
 # A single command never gets all of the remaining time: a loop without end must leave room for another try.
 _COMMAND_SHARE = 0.5
 _COMMAND_LEAST = 20.0
@@ -41,6 +48,8 @@ class _Conversation:
     history: list[Message] = field(default_factory=list)
     transcript: list[dict[str, Any]] = field(default_factory=list)
     scripts: set[str] = field(default_factory=set)
+    mistakes: list[str] = field(default_factory=list)
+    in_vain: int = 0
     used: set[str] = field(default_factory=set)
     tokens: Tokens = NO_TOKENS
     turns: int = 0
@@ -57,6 +66,8 @@ class _Conversation:
             if feedback is None:
                 return self._ended("finished", "it answered")
             self._say("user", feedback)
+            if self.in_vain == _FRESH_START:
+                self._start_again()
         return self._ended("finished", f"it used up its {self.task.settings.max_turns} turns")
 
     def _act(self, reply: str) -> str | None:
@@ -71,7 +82,7 @@ class _Conversation:
                 f"value and prints it as RESULT: <value>, or finish with ANSWER: and a letter.{self._time()}"
             )
         if not self.scripts:
-            return f"Do not guess. First compute the value: write one ```python block that prints RESULT: <value>.{self._time()}"
+            return f"Do not guess. First compute: write one ```python block that prints RESULT: <value>.{self._time()}"
         self._write_answer(choice.letter)
         return None
 
@@ -93,8 +104,8 @@ class _Conversation:
     def _execute(self, script: str) -> Finished:
         job = Job(
             interpreter=self.task.interpreter,
-            script=script.encode("utf-8", "replace"),
-            files=self.task.files,
+            script=_with_explanations(script).encode("utf-8", "replace"),
+            files={**self.task.files, f"{_EXPLAIN}.py": _explanations()},
             limits=Limits(wall=max(1.0, min(self._left(), max(_COMMAND_LEAST, self._left() * _COMMAND_SHARE)))),
             watch=self.task.domain.packages,
             workspace=self.task.workspace,
@@ -110,9 +121,12 @@ class _Conversation:
         if output.strip():
             parts.append(f"Output:\n{_cut(output, _SHOWN_OUTPUT)}")
         if finished.ended != "exited":
+            self._mistaken(f"was stopped: {finished.ended}")
             parts.append(f"The script was stopped: {finished.ended} after {finished.wall:.0f} s.")
         elif finished.exit_code != 0:
-            parts.append(f"The script failed:\n{_cut(complaint, _SHOWN_ERROR, keep_end=True)}\nCorrect it and write the whole script again.")
+            self._mistaken(f"failed: {_last_line(complaint)}")
+            parts.append(f"The script failed:\n{_cut(complaint, _SHOWN_ERROR, keep_end=True)}")
+            parts.append("Correct it and write the whole script again.")
         else:
             parts.append(self._about_result(output))
         if repeated:
@@ -127,12 +141,26 @@ class _Conversation:
         match = match_answer(found[-1], self.task.options)
         if match.letter is not None:
             return (
-                f"RESULT {found[-1][:60]} is option {match.letter}. If your script does what the question says, finish with "
-                f"the line ANSWER: {match.letter}"
+                f"RESULT {found[-1][:60]} is option {match.letter}. If your script does what the question says, "
+                f"finish with the line ANSWER: {match.letter}"
             )
+        self._mistaken(f"gave {found[-1][:60]}, which is none of the options")
         return (
             f"RESULT {found[-1][:60]} is none of the options. Read the question again, find what your script does "
             "otherwise, and write the corrected script."
+        )
+
+    def _mistaken(self, what: str) -> None:
+        self.mistakes.append(what)
+        self.in_vain += 1
+
+    def _start_again(self) -> None:
+        """Go back to the question, keeping of what went before only what was wrong with it."""
+        errors = "\n".join(f"- a script {mistake}" for mistake in dict.fromkeys(self.mistakes))
+        self.in_vain = 0
+        self.history = self.history[:1]
+        self._say(
+            "user", f"{_question(self.task)}\nEarlier attempts were wrong:\n{errors}\nTake another way.{self._time()}"
         )
 
     def _ask(self) -> str | None:
@@ -191,10 +219,11 @@ def _instructions(task: Task) -> str:
     return (
         f"You answer a multiple-choice question by computing. You have Python with {task.domain.title}, NumPy and no "
         "network. The four options differ in digits only: never guess, never estimate by hand.\n"
-        "To compute, reply with one complete script in a ```python block. It is run and you are shown its output. Follow the "
-        "question to the letter, and print the value it asks for, unrounded, as the last line: "
+        "To compute, reply with one complete script in a ```python block. It is run and you are shown its output. "
+        "Follow the question to the letter, and print the value it asks for, unrounded, as the last line: "
         "print('RESULT:', value)\n"
-        "When a RESULT is one of the options and you trust your script, reply with one line: ANSWER: and its letter.\n" + (task.domain.notes if task.settings.hints else "")
+        "When a RESULT is one of the options and you trust your script, reply with one line: ANSWER: and its letter.\n"
+        + (task.domain.notes if task.settings.hints else "")
     )
 
 
@@ -216,6 +245,21 @@ def _recent(history: list[Message]) -> tuple[Message, ...]:
     if recent and recent[0].role == "user":
         recent = recent[1:]
     return (*opening, *recent)
+
+
+def _with_explanations(script: str) -> str:
+    # A __future__ import must come first, and is worth more than an explanation.
+    return script if "__future__" in script else f"import {_EXPLAIN}\n{script}"
+
+
+@functools.cache
+def _explanations() -> bytes:
+    return files(inside).joinpath("explain.py").read_bytes()
+
+
+def _last_line(complaint: str) -> str:
+    lines = [line for line in complaint.strip().splitlines() if not line.startswith("NOTE: ")]
+    return lines[-1][:160] if lines else "no message"
 
 
 def _cut(text: str, most: int, *, keep_end: bool = False) -> str:

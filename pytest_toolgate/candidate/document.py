@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from .faults import CandidateError, Fault
+from .unicode_form import MAX_MARKS, has_mark_run
 
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32
 # Control characters and lone surrogates: neither can be shown, sent or stored faithfully.
-_BROKEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\ud800-\udfff]")
+_BROKEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x84\\x86-\\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,11 @@ def decode(data: bytes) -> str:
         CandidateError: Another encoding, with the offset of the first bad byte.
     """
     try:
-        return data.decode("utf-8-sig")
+        # With its own codec for the mark, Python would count offsets from behind it.
+        return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise CandidateError(
-            Fault("bad-yaml", f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}; save the file as UTF-8",
-                  data.count(b"\n", 0, error.start) + 1)
-        ) from None
+        sentence = f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}; save the file as UTF-8"
+        raise CandidateError(Fault("bad-yaml", sentence, data.count(b"\n", 0, error.start) + 1)) from None
 
 
 def read_document(text: str, *, is_json: bool) -> Node:
@@ -97,6 +97,9 @@ def _refuse_broken_text(node: Node, field: str = "") -> None:
     for text in texts:
         if bad := _BROKEN.search(text):
             sentence = f"holds the character U+{ord(bad[0]):04X}, which no text needs"
+            raise CandidateError(Fault("bad-yaml", sentence, node.line, field))
+        if has_mark_run(text):
+            sentence = f"holds more than {MAX_MARKS} combining marks in a row, which no text needs"
             raise CandidateError(Fault("bad-yaml", sentence, node.line, field))
     for key, child in children:
         _refuse_broken_text(child, f"{field}.{key}" if field else str(key))
@@ -142,7 +145,7 @@ def _json_depth(text: str) -> int:
 
 
 def _line_of_key(text: str, key: str, *, last: bool = False) -> int:
-    """Line of a key in JSON text. The parser keeps no positions; the first place that looks like it will do."""
+    """Line of a key in JSON text. The parser keeps no positions; the first place that looks right will do."""
     quoted = json.dumps(key, ensure_ascii=False)
     at = text.rfind(quoted) if last else text.find(quoted)
     return text.count("\n", 0, max(at, 0)) + 1
@@ -150,8 +153,8 @@ def _line_of_key(text: str, key: str, *, last: bool = False) -> int:
 
 def _from_json(value: Any, text: str, line: int, depth: int) -> Node:  # noqa: ANN401 - what the JSON parser returns
     if isinstance(value, dict):
-        # Lines are looked up only where a message can need them, so that a huge mapping costs nothing extra.
-        located = depth <= 2 and len(value) <= 64
+        # Lines are looked up only where a message can need them, so that a huge file costs nothing extra.
+        located = depth <= 2 and len(value) <= 64 and len(text) <= 65536
         return Node(
             {
                 key: _from_json(child, text, _line_of_key(text, key) if located else line, depth + 1)
@@ -179,7 +182,12 @@ def _read_yaml(text: str) -> Node:
         mark = error.problem_mark or error.context_mark
         raise _refuse(f"not YAML: {_clean(error)}", mark.line + 1 if mark else None) from None
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1 if isinstance(error.position, int) else None
+        # The C parser counts bytes.
+        line = (
+            text.encode("utf-8", "replace")[: error.position].count(b"\n") + 1
+            if isinstance(error.position, int)
+            else None
+        )
         raise _refuse(f"not YAML: {error.reason}", line) from None
     except yaml.YAMLError as error:
         raise _refuse(f"not YAML: {' '.join(str(error).split())[:200]}") from None

@@ -48,9 +48,8 @@ def find_duplicates(entries: Iterable[Entry], accepted: Iterable[Entry] = ()) ->
             losers[entry.path] = f"asks the same question with the same options as the accepted item `{item_twin.id}`"
         elif item_named is not None and not _own_record(entry, item_named):
             losers[entry.path] = f"has the same id as the accepted item `{item_named.id}` read from `{item_named.path}`"
-        else:
-            by_id.setdefault(entry.id, entry)
-            by_twin.setdefault(entry.twin_key, entry)
+        by_id.setdefault(entry.id, entry)
+        by_twin.setdefault(entry.twin_key, entry)
     return losers
 
 

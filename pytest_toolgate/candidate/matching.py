@@ -24,8 +24,10 @@ class Match:
 
 
 def match_answer(text: str, options: Mapping[str, str]) -> Match:
-    """The option that the text behind `ANSWER:` stands for: a letter, an option's text, or a value that
-    rounds half-even to the option at the option's own number of decimals. Never the nearest one.
+    """The option that the text behind `ANSWER:` stands for.
+
+    That is a letter, an option's text, or a value that rounds half-even to the option at the option's own
+    number of decimals. Never the nearest one.
     """
     text = text.strip()
     if text in LETTERS and text in options:
@@ -50,8 +52,13 @@ def match_answer(text: str, options: Mapping[str, str]) -> Match:
 def exact_option(text: str, options: Mapping[str, str]) -> str | None:
     """The one option with this text, dashes, surrounding `$`, spaces and Unicode form aside."""
     wanted = plain(text)
-    equal = [letter for letter, option in options.items() if plain(option) == wanted]
-    return equal[0] if len(equal) == 1 else None
+    return options_by_text(options).get(wanted)
+
+
+def options_by_text(options: Mapping[str, str]) -> Mapping[str, str]:
+    """Plain text -> the one option that has it; a text that several have stands for none."""
+    texts = [plain(option) for option in options.values()]
+    return {text: letter for letter, text in zip(options, texts, strict=True) if texts.count(text) == 1}
 
 
 def _no_number(text: str, shown: str, numeric: bool) -> Match:

@@ -2,11 +2,12 @@
 
 import hashlib
 import json
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from .unicode_form import compose
 
 LETTERS = ("A", "B", "C", "D")
 
@@ -94,10 +95,10 @@ def _digest(*parts: str | Mapping[str, str] | Sequence[str]) -> str:
 
 def _flowing(text: str) -> str:
     """Running text: whitespace and Unicode form do not matter, every digit does."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    return " ".join(compose(text).split())
 
 
 def _code(text: str) -> str:
     """Python source: only line ends, trailing spaces and Unicode form do not matter."""
-    lines = unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = compose(text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join(line.rstrip() for line in lines).strip("\n")

@@ -11,6 +11,8 @@ import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
 
+from .unicode_form import compose, visible
+
 # Text longer than this, or a power of ten further out than this, is not a number anybody meant to write,
 # and bounds the cost of exact arithmetic on strangers' text.
 MAX_LENGTH = 200
@@ -26,17 +28,29 @@ _FROM_SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "01234567
 # Signs of other scripts that NFKC either leaves alone or that stand in numbers only.
 _SIGNS = str.maketrans("٫٬٪．，％＋", ".,%.,%+")
 
+# The spaces that TeX puts into numbers, and its comma without one.
+_TEX_SPACE = re.compile(r"\\[,;:! ]|~|(?<=[0-9])\{,\}(?=[0-9])")
+# Spaces between digits group them by three; any others stand between two numbers.
+_GROUPED = re.compile(
+    r"(?<![0-9.])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])|(?<=\.)[0-9]{3}(?: [0-9]{3})*(?: [0-9]{1,3})(?![0-9])"
+)
+_APART = re.compile(r"[0-9.] [0-9]")
+
+_POWER = r"10(?:\^|\*\*)(?:\{[-+]?[0-9]+\}|\([-+]?[0-9]+\)|[-+]?[0-9]+)"
+_SCALE = rf"(?:[eE][-+]?[0-9]+|(?:\*|x|X|×|·|\\times|\\cdot){_POWER})"
 _NUMBER = re.compile(
-    r"""(?P<sign>[-+]?)
-        (?P<whole>[1-9][0-9]{0,2}(?:,[0-9]{3})+ | [0-9]+(?:_[0-9]+)* | (?=\.[0-9]))
-        (?P<fraction>\.[0-9]*)?
-        (?:[eE](?P<exponent>[-+]?[0-9]+)
-         | (?:\*|x|X|×|·|\\times|\\cdot)10(?:\^|\*\*)(?P<power>\{[-+]?[0-9]+\}|[-+]?[0-9]+))?
+    rf"""(?P<sign>[-+]?)
+        (?: (?P<power>{_POWER})
+          | (?P<whole>[1-9][0-9]{{0,2}}(?:,[0-9]{{3}})+ | [1-9][0-9]{{0,2}}(?:['’][0-9]{{3}})+
+                    | [0-9]+(?:_[0-9]+)* | (?=\.[0-9]))
+            (?P<fraction>\.[0-9]*)?
+            (?P<scale>{_SCALE})? )
         (?P<percent>\\?%)?""",
     re.VERBOSE,
 )
-_DECIMAL_COMMA = re.compile(r"[-+]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]+(?:[eE][-+]?[0-9]+)?[^0-9,.();]*")
-_NOT_FINITE = re.compile(r"[-+]?(?:s?nan[0-9]*|inf|infinity|∞)", re.IGNORECASE)
+_EXPONENT = re.compile(r"[-+]?[0-9]+(?=[)}]?$)")
+_DECIMAL_COMMA = re.compile(rf"([-+]?(?:[0-9]{{1,3}}(?:\.[0-9]{{3}})+|[0-9]+),[0-9]+){_SCALE}?[^0-9,.();]*")
+_NOT_FINITE = re.compile(r"[-+]?(?:s?nan[0-9]*|inf|infinity|∞|\\infty|1\.#(?:inf|ind|q?nan)[0-9]*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +83,11 @@ class Number:
             return self.value, self.value, True
         half = Decimal((0, (5,), -self.decimals - 1))
         last_digit = _EXACT.scaleb(self.value, self.decimals)
-        return _EXACT.subtract(self.value, half), _EXACT.add(self.value, half), last_digit % 2 == 0
+        return (
+            _EXACT.subtract(self.value, half),
+            _EXACT.add(self.value, half),
+            _EXACT.remainder(last_digit, 2) == 0,
+        )
 
 
 def _round(value: Decimal, decimals: int) -> Decimal:
@@ -77,34 +95,41 @@ def _round(value: Decimal, decimals: int) -> Decimal:
 
 
 def plain(text: str) -> str:
-    """`text` with every dash as a minus and without surrounding dollar signs and outer or doubled spaces."""
-    text = " ".join(unicodedata.normalize("NFC", text).translate(_TO_MINUS).split())
+    """`text` as it is compared.
+
+    Every dash is a minus; surrounding dollar signs, unseen characters and outer or doubled spaces are gone.
+    """
+    text = " ".join(visible(compose(text)).translate(_TO_MINUS).split())
     while len(text) > 1 and text.startswith("$") and text.endswith("$"):
         text = text[1:-1].strip()
     return text
 
 
 def _bare(text: str) -> str:
-    """`text` without any space, with ASCII digits and signs and superscripts written as powers."""
-    text = "".join(plain(text).split()).translate(_SIGNS)
+    """`text` without the spaces that a number may hold, in ASCII digits and signs, superscripts as powers."""
+    text = plain(text).translate(_SIGNS)
     text = _SUPERSCRIPTS.sub(lambda power: "^" + power[0].translate(_FROM_SUPERSCRIPT), text)
-    return "".join(str(unicodedata.decimal(c)) if not c.isascii() and c.isdecimal() else c for c in text)
+    text = "".join(str(unicodedata.decimal(c)) if not c.isascii() and c.isdecimal() else c for c in text)
+    text = plain(_TEX_SPACE.sub(lambda found: "," if found[0] == "{,}" else " ", text))
+    text = _GROUPED.sub(lambda digits: digits[0].replace(" ", ""), text)
+    return text if _APART.search(text) else text.replace(" ", "")
 
 
 def read_number(text: str) -> Number | None:
-    """The finite decimal that `text` is, or None when it is anything else.
+    r"""The finite decimal that `text` is, or None when it is anything else.
 
     Understands every dash, surrounding `$` and spaces, thousands separators, percent, exponents
-    (`1e-3`, `1.5 \\times 10^{-3}`) and digits of other scripts.
+    (`1e-3`, `1.5 \times 10^{-3}`) and digits of other scripts.
     """
     if len(text) > MAX_LENGTH:
         return None
     match = _NUMBER.fullmatch(_bare(text))
     if match is None:
         return None
-    whole = re.sub("[,_]", "", match["whole"])
+    whole = re.sub("[,_'’]", "", match["whole"] or "") if match["power"] is None else "1"
     fraction = match["fraction"] or ""
-    exponent = int((match["exponent"] or match["power"] or "0").strip("{}"))
+    exponent_text = _EXPONENT.search(match["power"] or match["scale"] or "")
+    exponent = int(exponent_text[0]) if exponent_text else 0
     if abs(exponent) > MAX_EXPONENT:
         return None
     digits = (whole + fraction[1:]).lstrip("0") or "0"
@@ -122,7 +147,8 @@ def has_decimal_comma(text: str) -> bool:
     """Whether `text` is a number, perhaps with a unit, that uses a comma as its decimal point."""
     if len(text) > MAX_LENGTH or read_number(text) is not None:
         return False
-    return _DECIMAL_COMMA.fullmatch(_bare(text)) is not None
+    match = _DECIMAL_COMMA.fullmatch(_bare(text))
+    return match is not None and read_number(match[1]) is None
 
 
 def overlap(left: Number, right: Number) -> bool:

@@ -45,8 +45,8 @@ def draw(seed: int, presented: str, purpose: str, index: int, scheme: Scheme = "
         presented: `Candidate.presented`, the hash of question and options.
         purpose: What the call is for, e.g. the screen's name.
         index: Number of the call, from 0.
-        scheme: `independent` draws every call for itself; `distinct-slots` draws the first and then moves every
-            option one place on per call, so that in four calls each option has stood under each letter.
+        scheme: `independent` draws every call for itself; `distinct-slots` draws the first and then moves
+            every option one place on per call, so that in four calls each option has stood under each letter.
     """
     if scheme == "distinct-slots":
         base = _draw_order(seed, presented, purpose, 0)
@@ -58,8 +58,8 @@ def draw(seed: int, presented: str, purpose: str, index: int, scheme: Scheme = "
 def draw_moved(seed: int, fingerprint: str, answer: str, count: int) -> list[Presentation]:
     """Orders for the runs of a solution script, in each of which the answer has another letter.
 
-    A script that prints a memorised letter fails in all of them but by no luck: the answer's own letter is never
-    used. At most three can differ from each other; further runs begin again.
+    A script that prints a memorised letter fails in all of them, since the answer's own letter is never used.
+    At most three can differ from each other; further runs begin again.
     """
     orders: list[Presentation] = []
     for index in range(count):

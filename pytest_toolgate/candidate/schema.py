@@ -10,7 +10,18 @@ from .document import Node, decode, read_bytes, read_document
 from .faults import CandidateError, Fault
 from .model import LETTERS, Candidate
 
-KEYS = ("id", "domain", "tags", "question", "options", "answer", "distractors", "solution", "solution_file", "metadata")
+KEYS = (
+    "id",
+    "domain",
+    "tags",
+    "question",
+    "options",
+    "answer",
+    "distractors",
+    "solution",
+    "solution_file",
+    "metadata",
+)
 # A file of nonsense has a fault in every line; nobody reads more than these.
 MAX_FAULTS = 20
 _ID = re.compile(r"[a-z0-9_-]{1,100}")
@@ -68,10 +79,15 @@ class _Reader:
         self.faults.append(Fault(reason, sentence, line or self.lines.get(field.split(".")[0]), field))
 
     def unknown_keys(self) -> None:
-        for key, line in self.lines.items():
-            if key not in KEYS:
-                near = difflib.get_close_matches(key, KEYS, n=1, cutoff=0.0)
-                self.blame("bad-schema", f"unknown key `{key[:60]}`; the nearest known one is `{near[0]}`", key[:60], line)
+        unknown = [key for key in self.lines if key not in KEYS]
+        for key, line in ((key, self.lines[key]) for key in unknown[:MAX_FAULTS]):
+            near = difflib.get_close_matches(key[:60], KEYS, n=1, cutoff=0.0)
+            self.blame(
+                "bad-schema",
+                f"unknown key `{key[:60]}`; the nearest known one is `{near[0]}`",
+                key[:60],
+                line,
+            )
 
     def text(self, key: str, *, required: bool = True) -> str:
         node = self.entries.get(key)
@@ -91,7 +107,11 @@ class _Reader:
         name = self.text("id", required=False) if given else self.path.stem
         if name and not _ID.fullmatch(name):
             source = "`id`" if given else "no `id` is given, and the file name"
-            self.blame("bad-schema", f"{source} `{name[:60]}` is not of the form [a-z0-9_-]+ (100 characters at most)", "id")
+            self.blame(
+                "bad-schema",
+                f"{source} `{name[:60]}` is not of the form [a-z0-9_-]+ (100 characters at most)",
+                "id",
+            )
         return name
 
     def options(self) -> dict[str, str]:
@@ -106,7 +126,12 @@ class _Reader:
         for letter, child in node.value.items():
             field = f"options.{letter[:20]}"
             if letter not in LETTERS:
-                self.blame("bad-options", f"`{letter[:20]}` is not one of the option letters A, B, C and D", field, child.line)
+                self.blame(
+                    "bad-options",
+                    f"`{letter[:20]}` is not one of the option letters A, B, C and D",
+                    field,
+                    child.line,
+                )
             elif not isinstance(child.value, str | None):
                 self.blame("bad-options", f"option {letter} must be text", field, child.line)
             elif child.value is None or not child.value.strip():
@@ -115,7 +140,11 @@ class _Reader:
                 options[letter] = child.value
         absent = [letter for letter in LETTERS if letter not in node.value]
         if absent:
-            self.blame("bad-options", f"option {' and '.join(absent)} is missing; there must be exactly A, B, C and D", "options")
+            self.blame(
+                "bad-options",
+                f"option {' and '.join(absent)} is missing; there must be exactly A, B, C and D",
+                "options",
+            )
         return {letter: options[letter] for letter in LETTERS if letter in options}
 
     def answer(self, options: Mapping[str, str]) -> str:
@@ -138,7 +167,11 @@ class _Reader:
         name = self.text("domain", required=False) if "domain" in self.entries else default
         known = ", ".join(f"`{name}`" for name in sorted(domains))
         if name is None:
-            self.blame("bad-schema", f"no `domain` is given and the configuration sets none; known are {known}", "domain")
+            self.blame(
+                "bad-schema",
+                f"no `domain` is given and the configuration sets none; known are {known}",
+                "domain",
+            )
         elif name and name not in domains:
             self.blame("bad-schema", f"unknown domain `{name[:60]}`; known are {known}", "domain")
         return name or ""
@@ -159,7 +192,11 @@ class _Reader:
         if node is None:
             return {}
         if not isinstance(node.value, dict):
-            self.blame("bad-schema", "`distractors` must map wrong option letters to the mistakes they come from", "distractors")
+            self.blame(
+                "bad-schema",
+                "`distractors` must map wrong option letters to the mistakes they come from",
+                "distractors",
+            )
             return {}
         mistakes: dict[str, str] = {}
         for letter, child in node.value.items():
@@ -185,8 +222,14 @@ class _Reader:
     def solution(self) -> str:
         given = [key for key in ("solution", "solution_file") if key in self.entries]
         if len(given) != 1:
-            sentence = "give either" if given else "the required key `solution` (or `solution_file`) is missing; give either"
-            self.blame("bad-schema", f"{sentence} the script as `solution` or its path as `solution_file`", "solution")
+            sentence = (
+                "give either" if given else "the required key `solution` (or `solution_file`) is missing; give either"
+            )
+            self.blame(
+                "bad-schema",
+                f"{sentence} the script as `solution` or its path as `solution_file`",
+                "solution",
+            )
             return ""
         text = self.text(given[0])
         return text if given[0] == "solution" or not text else self.solution_file(text)
@@ -209,7 +252,7 @@ class _Reader:
         if not stat.S_ISREG(mode):
             return refuse("is not a regular file")
         try:
-            return decode(read_bytes(target))
+            script = decode(read_bytes(target))
         except CandidateError as error:
             return refuse(f"cannot be used: {error.faults[0].sentence}")
-
+        return script if script.strip() else refuse("is empty")

@@ -1,6 +1,7 @@
 """The configuration file `toolgate.yaml`, checked and typed."""
 
 from .model import (
+    EMBEDDED,
     GATES,
     Budget,
     DomainSettings,
@@ -15,6 +16,7 @@ from .model import (
 from .reading import ConfigError, read_settings
 
 __all__ = [
+    "EMBEDDED",
     "GATES",
     "Budget",
     "ConfigError",

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from ..candidate.presentation import Scheme
 
+EMBEDDED = "llama-cpp"
+"""The kind of provider whose model runs in this project's own server."""
 GATES = ("lint", "verify", "screen", "solve")
 
 
@@ -17,8 +19,8 @@ class Retries:
 
     Attributes:
         attempts: Requests per call at most, the first included.
-        max_wait: Longest single wait between two of them, in seconds. A server that asks for a longer one fails the
-            call at once.
+        max_wait: Longest single wait between two of them, in seconds. A server that asks for a longer one
+            fails the call at once.
     """
 
     attempts: int = 5
@@ -44,7 +46,8 @@ class ProviderSettings:
         api: Which of the two protocols, `responses` or `chat`.
         base_url: Address of the server; None is the SDK's own default.
         api_key_env: Environment variable that holds the key. Keys are named, never written.
-        max_concurrency: Calls under way at once, over all workers of a run.
+        max_concurrency: Calls, and agents at work, at once over all workers of a run; None is 8, and 1 for the
+            embedded model, which answers one question after the other.
         timeout: Deadline for one whole reply, in seconds.
         retries: What to do when a call fails on the wire.
         any_model: Accept replies served by another model than the one asked.
@@ -56,11 +59,16 @@ class ProviderSettings:
     api: Literal["responses", "chat"] = "responses"
     base_url: str | None = None
     api_key_env: str | None = None
-    max_concurrency: int = 8
+    max_concurrency: int | None = None
     timeout: float = 120.0
     retries: Retries = field(default_factory=Retries)
     any_model: bool = False
     prices: Mapping[str, Prices] = field(default_factory=dict)
+
+    @property
+    def concurrency(self) -> int:
+        """`max_concurrency` with its default."""
+        return self.max_concurrency or (1 if self.kind == EMBEDDED else 8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +181,12 @@ class Settings:
 
     def configured_gates(self) -> tuple[str, ...]:
         """The gates this configuration can run, in order."""
-        present = {"lint": True, "verify": True, "screen": bool(self.screens), "solve": self.solve is not None}
+        present = {
+            "lint": True,
+            "verify": True,
+            "screen": bool(self.screens),
+            "solve": self.solve is not None,
+        }
         return tuple(gate for gate in GATES if present[gate])
 
     def plain(self) -> dict[str, Any]:

@@ -13,16 +13,18 @@ from typing import Any, Literal
 
 from ..candidate.document import Node, decode, read_bytes, read_document
 from ..candidate.faults import CandidateError
-from .model import ProviderSettings, ScreenSettings, Settings, SolveSettings
+from .model import EMBEDDED, ProviderSettings, ScreenSettings, Settings, SolveSettings
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 # Smallest value that makes sense, for numbers where zero or less would not.
 _LEAST: Mapping[str, float] = {
     "attempts": 1, "max_wait": 0, "max_concurrency": 1, "timeout": 0.001, "time_limit": 0.001, "repeats": 1,
-    "memory": 64 * 1024**2, "disk": 1024**2, "samples": 1, "reject_at": 1, "max_output_tokens": 1, "max_turns": 1,
-    "usd": 0, "usd_per_candidate": 0, "input": 0, "cached": 0, "output": 0,
+    "memory": 64 * 1024**2, "disk": 1024**2, "samples": 1, "reject_at": 1, "max_output_tokens": 1,
+    "max_turns": 1, "usd": 0, "usd_per_candidate": 0, "input": 0, "cached": 0, "output": 0,
 }  # fmt: skip
+_MOST = 1e15
 
 
 class ConfigError(Exception):
@@ -120,11 +122,11 @@ class _Reader:
     def scalar(self, hint: Any, text: str, node: Node, key: str) -> Any:  # noqa: ANN401 - what the hint says
         if typing.get_origin(hint) is Literal:
             if text not in typing.get_args(hint):
-                raise self.refuse(f"must be one of {', '.join(typing.get_args(hint))}, not `{text}`", node, key)
+                raise self.refuse(f"must be one of {', '.join(typing.get_args(hint))}, not `{node.value}`", node, key)
             return text
         if hint is bool:
             if text.lower() not in ("true", "false"):
-                raise self.refuse(f"must be true or false, not `{text}`", node, key)
+                raise self.refuse(f"must be true or false, not `{node.value}`", node, key)
             return text.lower() == "true"
         if hint in (int, float):
             return self.number(hint, text, node, key)
@@ -137,10 +139,11 @@ class _Reader:
             number = hint(text)
         except ValueError:
             kind = "a whole number" if hint is int else "a number"
-            raise self.refuse(f"must be {kind}, not `{text}`", node, key) from None
+            raise self.refuse(f"must be {kind}, not `{node.value}`", node, key) from None
         least = _LEAST.get(key.rsplit(".", 1)[-1], -math.inf)
-        if not math.isfinite(number) or number < least:
-            raise self.refuse(f"must be at least {least:g}, not `{text}`", node, key)
+        # The bound above keeps a whole number out of reach of floats and of SQLite from going on.
+        if not least <= number <= _MOST:
+            raise self.refuse(f"must be at least {least:g} and at most {_MOST:g}, not `{node.value}`", node, key)
         return number
 
 
@@ -149,10 +152,17 @@ def _check(settings: Settings, reader: _Reader, root: Node, kinds: Collection[st
     for provider in settings.providers.values():
         node = _at(root, "providers", provider.name)
         if not _NAME.fullmatch(provider.name):
-            raise reader.refuse("must be a name of letters, digits, `.`, `_` and `-`", node, f"providers.{provider.name}")
+            raise reader.refuse(
+                "must be a name of letters, digits, `.`, `_` and `-`", node, f"providers.{provider.name}"
+            )
+        if provider.api_key_env is not None and not _VARIABLE_NAME.fullmatch(provider.api_key_env):
+            sentence = "must be the name of an environment variable; a key itself is never written or expanded here"
+            raise reader.refuse(sentence, node, f"providers.{provider.name}.api_key_env")
         if provider.kind not in kinds:
             known = ", ".join(sorted(kinds))
-            raise reader.refuse(f"is not a known kind of provider; known are {known}", node, f"providers.{provider.name}.kind")
+            raise reader.refuse(
+                f"is not a known kind of provider; known are {known}", node, f"providers.{provider.name}.kind"
+            )
     names: set[str] = set()
     for i, screen in enumerate(settings.screens):
         node, key = _at(root, "screens", i), f"screens[{i}]"
@@ -161,12 +171,16 @@ def _check(settings: Settings, reader: _Reader, root: Node, kinds: Collection[st
         names.add(screen.name)
         _check_provider(screen, settings, reader, node, key)
         if screen.reject_at > screen.samples:
-            raise reader.refuse(f"is more than the {screen.samples} samples; no reply could reject", node, f"{key}.reject_at")
+            raise reader.refuse(
+                f"is more than the {screen.samples} samples; no reply could reject", node, f"{key}.reject_at"
+            )
     if settings.solve is not None:
         node = _at(root, "solve")
         if settings.solve.agent not in agents:
             known = ", ".join(sorted(agents))
-            raise reader.refuse(f"`{settings.solve.agent}` is not a known agent; known are {known}", node, "solve.agent")
+            raise reader.refuse(
+                f"`{settings.solve.agent}` is not a known agent; known are {known}", node, "solve.agent"
+            )
         _check_provider(settings.solve, settings, reader, node, "solve")
     if settings.budget.usd is not None or settings.budget.usd_per_candidate is not None:
         _check_prices(settings, reader, _at(root, "budget"))
@@ -182,12 +196,16 @@ def _check_provider(
 
 def _check_prices(settings: Settings, reader: _Reader, node: Node) -> None:
     """A budget can only be kept where every price is known."""
-    users: list[ScreenSettings | SolveSettings] = [*settings.screens, *([settings.solve] if settings.solve else [])]
+    users: list[ScreenSettings | SolveSettings] = [
+        *settings.screens,
+        *([settings.solve] if settings.solve else []),
+    ]
     for user in users:
         provider: ProviderSettings = settings.providers[user.provider]
         price = provider.prices.get(user.model)
-        if provider.kind != "llama-cpp" and (price is None or price.input is None or price.output is None):
-            sentence = f"needs the prices of `{user.model}`: give `input` and `output` under `providers.{provider.name}.prices`"
+        if provider.kind != EMBEDDED and (price is None or price.input is None or price.output is None):
+            where = f"providers.{provider.name}.prices"
+            sentence = f"needs the prices of `{user.model}`: give `input` and `output` under `{where}`"
             raise reader.refuse(sentence, node, "budget")
 
 
@@ -195,8 +213,8 @@ def _at(root: Node, *path: str | int) -> Node:
     node = root
     for step in path:
         value = node.value
-        if isinstance(value, dict) and isinstance(step, str) and step in value:
-            node = value[step]
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+        if isinstance(value, dict) and isinstance(step, str):
+            node = value.get(step, node)
+        elif isinstance(value, list) and isinstance(step, int):
             node = value[step]
     return node

@@ -29,7 +29,7 @@ class AnswerFile:
 
 
 def read_answer_file(path: Path, shown: Mapping[str, str]) -> AnswerFile:
-    """Read and judge the file: a regular file of at most 1 KiB that holds one letter or exactly one option's text."""
+    """Judge the file: a regular one of at most 1 KiB that holds one letter or exactly one option's text."""
     try:
         # Not followed if it is a link, and not waited for if it is a FIFO.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -37,9 +37,10 @@ def read_answer_file(path: Path, shown: Mapping[str, str]) -> AnswerFile:
         return AnswerFile(None, "no-answer", f"the agent left no {path.name}")
     except OSError:
         return AnswerFile(None, "bad-answer-file", f"{path.name} is not a regular file that can be read")
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return AnswerFile(None, "bad-answer-file", f"{path.name} is not a regular file")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return AnswerFile(None, "bad-answer-file", f"{path.name} is not a regular file")
         data = file.read(MAX_BYTES + 1)
     return read_answer(data, shown, path.name)
 
@@ -56,5 +57,10 @@ def read_answer(data: bytes, shown: Mapping[str, str], name: str) -> AnswerFile:
         return AnswerFile(None, "no-answer", f"{name} is empty", text)
     letter = text if text in shown else exact_option(text, shown)
     if letter is None:
-        return AnswerFile(None, "bad-answer-file", f"{name} holds `{text[:80]}`, neither one letter nor one option's text", text)
+        return AnswerFile(
+            None,
+            "bad-answer-file",
+            f"{name} holds `{text[:80]}`, neither one letter nor one option's text",
+            text,
+        )
     return AnswerFile(letter, text=text)

@@ -1,5 +1,6 @@
 """Gate 0: is the file a candidate at all? No script runs and nothing is asked."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from ..candidate import Candidate, CandidateError, Fault, read_candidate
@@ -10,24 +11,34 @@ from .workbench import Workbench
 
 
 def lint(path: Path, bench: Workbench) -> tuple[Candidate | None, GateResult]:
-    """Read and check one candidate file.
+    """Read and check one candidate file of a run.
 
     Returns:
         The candidate, None when it could not be read as one, and the verdict.
     """
     shown = bench.run.shown(path)
     try:
-        candidate = read_candidate(path, domains=bench.domains, default_domain=bench.settings.domain)
-    except CandidateError as problem:
-        return None, _refused(shown, list(problem.faults))
+        candidate, faults = examine(path, bench.domains, bench.settings.domain)
     except OSError as problem:
         return None, error("environment", f"{shown} cannot be read: {problem.strerror or problem}")
-    faults = list(option_faults(candidate.options, candidate.lines.get("options")))
     if not faults and (sentence := duplicates_of_run(bench).get(shown)):
         faults = [Fault("duplicate", f"this candidate {sentence}")]
-    if faults:
+    if faults or candidate is None:
         return candidate, _refused(shown, faults)
     return candidate, passed(*warnings(candidate))
+
+
+def examine(path: Path, domains: Collection[str], default_domain: str | None) -> tuple[Candidate | None, list[Fault]]:
+    """Read one file by itself and find its faults; without a candidate there is at least one.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    try:
+        candidate = read_candidate(path, domains=domains, default_domain=default_domain)
+    except CandidateError as problem:
+        return None, list(problem.faults)
+    return candidate, list(option_faults(candidate.options, candidate.lines.get("options")))
 
 
 def _refused(shown: str, faults: list[Fault]) -> GateResult:

@@ -1,16 +1,14 @@
 """What calls cost, and whether another one may be made."""
 
-from ..config import ProviderSettings
+from ..config import EMBEDDED, ProviderSettings
 from ..providers import Tokens
 from ..store.reuse import spent
 from .result import GateResult, error
 from .workbench import Workbench
 
-EMBEDDED = "llama-cpp"
-
 
 def cost(provider: ProviderSettings, model: str, tokens: Tokens) -> float | None:
-    """USD that a call cost; None when a price or a count that it needs is unknown, which is not the same as 0."""
+    """USD that a call cost; None when a price or a count that it needs is unknown, which is not 0."""
     if provider.kind == EMBEDDED:
         return 0.0
     prices = provider.prices.get(model)

@@ -32,11 +32,11 @@ def passed(*warnings: str, reused: int = 0, made: int = 0) -> GateResult:
     return GateResult("passed", warnings=warnings, reused=reused, made=made)
 
 
-def rejected(reason: str, sentence: str, **more: int) -> GateResult:
+def rejected(reason: str, sentence: str) -> GateResult:
     """A verdict against the candidate."""
-    return GateResult("rejected", reason, sentence, **more)
+    return GateResult("rejected", reason, sentence)
 
 
-def error(reason: str, sentence: str, **more: int) -> GateResult:
+def error(reason: str, sentence: str, *, made: int = 0) -> GateResult:
     """Machinery failed; nothing is known about the candidate."""
-    return GateResult("error", reason, sentence, **more)
+    return GateResult("error", reason, sentence, made=made)

@@ -224,9 +224,7 @@ class _Screen:
         self.bench.store.append("uses", use)
 
 
-def _read(
-    response: Response, shown: Mapping[str, str], presentation: Presentation
-) -> tuple[str, str, str | None]:
+def _read(response: Response, shown: Mapping[str, str], presentation: Presentation) -> tuple[str, str, str | None]:
     """Status, note and the candidate's own letter of what a response chooses."""
     if response.status != "complete":
         return response.status, response.error, None

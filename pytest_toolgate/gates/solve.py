@@ -80,7 +80,8 @@ class _Solve:
         probe()
         agent = load_agent(self.settings.agent)
         provider = self.bench.provider(self.settings.provider)
-        with _workspace() as workspace:
+        # The clock starts with a place at the model, so that a time limit does not measure the other workers.
+        with self.bench.agent_slots(self.settings.provider).hold(), _workspace() as workspace:
             self.begun = time.monotonic()
             task = Task(
                 question=self.candidate.question,
@@ -99,6 +100,9 @@ class _Solve:
                 run = agent(task)
             except AgentError as problem:
                 return self._failed(problem, interpreter, key)
+            if time.monotonic() >= task.deadline:
+                # The gate keeps the time, whatever the agent says: an answer it was still working on comes too late.
+                run = dataclasses.replace(run, ended="timeout")
             answer = read_answer_file(workspace / ANSWER_FILE, self.shown)
         result = self._judge(run, answer)
         self._record(interpreter, key, run, answer, result)
@@ -119,14 +123,15 @@ class _Solve:
             return GateResult("review", answer.reason, f"{answer.sentence}{': ' if run.note else ''}{run.note}", made=1)
         return self._graded(self.presentation.original(answer.letter), run.used, made=1)
 
-    def _graded(self, chosen: str, used: tuple[str, ...], **count: int) -> GateResult:
+    def _graded(self, chosen: str, used: tuple[str, ...], *, made: int = 0, reused: int = 0) -> GateResult:
         warnings = () if used else (NO_TOOL,)
         if self.candidate.options[chosen] == self.candidate.value:
-            return GateResult("passed", warnings=warnings, **count)
-        sentence = f"the agent answered {chosen} `{self.candidate.options[chosen][:80]}`, the proposed answer is "
-        return GateResult(
-            "review", "wrong", f"{sentence}{self.candidate.answer} `{self.candidate.value[:80]}`", warnings, **count
+            return GateResult("passed", warnings=warnings, made=made, reused=reused)
+        sentence = (
+            f"the agent answered {chosen} `{self.candidate.options[chosen][:80]}`, "
+            f"the proposed answer is {self.candidate.answer} `{self.candidate.value[:80]}`"
         )
+        return GateResult("review", "wrong", sentence, warnings, made=made, reused=reused)
 
     def _reuse(self, row: dict[str, Any]) -> GateResult:
         use = {"attempt_id": self.attempt_id, "kind": "agent_run", "used_id": row["id"], "reused": True}
@@ -191,5 +196,3 @@ def _workspace() -> Iterator[Path]:
         yield directory
     finally:
         shutil.rmtree(directory, ignore_errors=True)
-
-

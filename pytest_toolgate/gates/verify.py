@@ -52,7 +52,9 @@ def verify(candidate: Candidate, bench: Workbench, attempt_id: str) -> GateResul
             answer = read_run(finished, candidate, shown)
             _record(bench, attempt_id, number, shown, interpreter, finished, answer)
             if missing := _missing_package(finished, domain):
-                sentence = f"the package `{missing}` of the domain `{domain.name}` is not installed in {interpreter.python}"
+                sentence = (
+                    f"the package `{missing}` of the domain `{domain.name}` is not installed in {interpreter.python}"
+                )
                 return error("environment", sentence)
             if answer.reason in ("mismatch", "ambiguous") and answers:
                 sentence = f"run 1 answered `{answers[0].text}`, run {number + 1} answered `{answer.text}`"
@@ -69,7 +71,9 @@ def verify(candidate: Candidate, bench: Workbench, attempt_id: str) -> GateResul
         return error("environment", str(problem))
     if unused:
         names = ", ".join(f"`{name}`" for name in domain.packages)
-        return rejected("tool-unused", f"the script never ran {names}: it does not need the software to print its answer")
+        return rejected(
+            "tool-unused", f"the script never ran {names}: it does not need the software to print its answer"
+        )
     return passed(*dict.fromkeys(notes))
 
 
@@ -81,7 +85,9 @@ def read_run(finished: Finished, candidate: Candidate, shown: Presentation) -> A
     if finished.ended == "timeout":
         return Answer("timeout", f"the script did not finish within its time limit ({finished.wall:.1f} s){before}")
     if finished.ended in ("memory-limit", "disk-limit", "output-limit"):
-        return Answer(finished.ended, f"the script exceeded its {finished.ended.replace('-', ' ')}{_tail(last)}{before}")
+        return Answer(
+            finished.ended, f"the script exceeded its {finished.ended.replace('-', ' ')}{_tail(last)}{before}"
+        )
     if finished.ended == "killed":
         return Answer("killed", f"the script was killed by signal {finished.signal}{_tail(last)}{before}")
     if finished.exit_code != 0:
@@ -105,9 +111,13 @@ def _read_output(printed: list[str], finished: Finished, candidate: Candidate, s
     if len(printed) > 1:
         hint = "; under MPI, print on rank 0 only" if len(set(printed)) == 1 else ""
         values = ", ".join(f"`{text[:40]}`" for text in printed[:4])
-        return Answer("many-answers", f"the script printed {len(printed)} answers ({values}) where exactly one is due{hint}")
+        return Answer(
+            "many-answers", f"the script printed {len(printed)} answers ({values}) where exactly one is due{hint}"
+        )
     match = match_answer(printed[0], shown.show(candidate.options))
     if match.letter is None:
+        # Said in the candidate's own letters: its author has never seen the others.
+        match = match_answer(printed[0], candidate.options)
         return Answer(match.reason, match.sentence, printed[0])
     matched = shown.original(match.letter)
     if matched != candidate.answer:
@@ -116,7 +126,9 @@ def _read_output(printed: list[str], finished: Finished, candidate: Candidate, s
             f"and the proposed answer is {candidate.answer} `{candidate.value[:80]}`"
         )
         if printed[0] == match.letter:
-            sentence += "; it printed a letter, and the options were re-lettered: print the value, or look the letter up in problem.json"
+            sentence += (
+                "; options are re-lettered for every run: print the value, or look its letter up in problem.json"
+            )
         return Answer("mismatch", sentence, printed[0], matched)
     return Answer("", "", printed[0], matched)
 

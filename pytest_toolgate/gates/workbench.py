@@ -91,8 +91,15 @@ class Workbench:
 
     def call_slots(self, provider: str) -> Slots:
         """Places for calls under way to one provider."""
-        count = self.settings.providers[provider].max_concurrency
-        return Slots(self.run.directory / f"calls-{provider}", count, SLOT_WAIT)
+        return self._provider_slots("calls", provider)
+
+    def agent_slots(self, provider: str) -> Slots:
+        """Places for agents at work with one provider: one that waits for its model would lose its time to others."""
+        return self._provider_slots("agents", provider)
+
+    def _provider_slots(self, what: str, provider: str) -> Slots:
+        count = self.settings.providers[provider].concurrency
+        return Slots(self.run.directory / f"{what}-{provider}", count, SLOT_WAIT)
 
     # --- once an account is exhausted, the whole run stops paying ---------------------------------------------
 

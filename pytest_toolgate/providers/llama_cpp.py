@@ -4,11 +4,9 @@ import dataclasses
 from pathlib import Path
 
 from ..config import ProviderSettings
-from .embedded import EmbeddedError, connect
+from .embedded import REUSE_PROMPT, EmbeddedError, connect
 from .openai_api import OpenAIProvider
 from .protocol import ProviderError, Request, Response
-
-MODEL = "qwen2.5-coder-1.5b-instruct-q4_k_m"
 
 
 def open_provider(settings: ProviderSettings, run_directory: Path) -> "LlamaCpp":
@@ -24,8 +22,8 @@ class LlamaCpp:
     """
 
     def __init__(self, settings: ProviderSettings, run_directory: Path) -> None:
-        # One model is loaded whatever name is asked for, so the served name is checked here, not per reply.
-        self._settings = dataclasses.replace(settings, any_model=True)
+        # llama.cpp's Chat endpoint says how a reply ended; its Responses endpoint does not always.
+        self._settings = dataclasses.replace(settings, api="chat")
         self._directory = run_directory
         self._client: OpenAIProvider | None = None
         self.base_url = "embedded"
@@ -48,4 +46,5 @@ class LlamaCpp:
             endpoint = connect(self._directory, self._settings.name)
         except EmbeddedError as error:
             raise ProviderError(f"provider `{self._settings.name}`: {error}") from error
-        return OpenAIProvider(self._settings, endpoint.base_url, endpoint.api_key)
+        # A long question comes three times to a screen and every turn to an agent.
+        return OpenAIProvider(self._settings, endpoint.base_url, endpoint.api_key, REUSE_PROMPT)

@@ -4,8 +4,10 @@ import asyncio
 import dataclasses
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from ..config import ProviderSettings
 from . import background
@@ -26,7 +28,9 @@ def open_provider(settings: ProviderSettings, run_directory: Path) -> "OpenAIPro
     variable = settings.api_key_env or (None if settings.base_url else "OPENAI_API_KEY")
     key = os.environ.get(variable, "") if variable else "none"
     if not key:
-        raise ProviderError(f"provider `{settings.name}`: the environment variable {variable}, which holds its key, is not set")
+        raise ProviderError(
+            f"provider `{settings.name}`: the environment variable {variable}, which holds its key, is not set"
+        )
     return OpenAIProvider(settings, settings.base_url, key)
 
 
@@ -37,13 +41,30 @@ class OpenAIProvider:
         base_url: Address that requests go to.
     """
 
-    def __init__(self, settings: ProviderSettings, base_url: str | None, key: str) -> None:
+    def __init__(
+        self, settings: ProviderSettings, base_url: str | None, key: str, extra_body: Mapping[str, object] | None = None
+    ) -> None:
+        """Prepare the client.
+
+        Args:
+            settings: What the configuration says of the provider.
+            base_url: Address of the server; None is the SDK's own default.
+            key: The key.
+            extra_body: Further fields of every request, for servers that understand more than the protocol.
+        """
         import openai
 
         self._settings = settings
         self._key = key
+        self._extra_body = extra_body
+        # No proxy leads to a server on this machine.
+        local = urlsplit(base_url or "").hostname in ("127.0.0.1", "localhost", "::1")
         self._client = openai.AsyncOpenAI(
-            api_key=key, base_url=base_url, max_retries=0, timeout=settings.timeout
+            api_key=key,
+            base_url=base_url,
+            max_retries=0,
+            timeout=settings.timeout,
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=False) if local else None,
         )
         self.base_url = str(self._client.base_url)
 
@@ -61,14 +82,14 @@ class OpenAIProvider:
             requests += 1
             outcome = await self._request(request, min(filter(None, (self._settings.timeout, left))))
             if isinstance(outcome, Response):
-                return self._ended(self._same_model(request, outcome), begun, requests)
+                return self._ended(self._checked(request, outcome), begun, requests)
             wait = wait_before_retry(outcome, requests, self._settings.retries)
             if wait is None or (left is not None and wait >= left):
                 failed = Response("failed", error=outcome.sentence.replace(self._key, "***"), quota=outcome.quota)
                 return self._ended(failed, begun, requests)
             await asyncio.sleep(wait)
 
-    async def _request(self, request: Request, timeout: float) -> Response | Failure:  # noqa: ASYNC109 - whole reply
+    async def _request(self, request: Request, timeout: float) -> Response | Failure:
         import openai
 
         try:
@@ -94,7 +115,7 @@ class OpenAIProvider:
             if request.max_output_tokens is not None:
                 optional["max_output_tokens"] = request.max_output_tokens
             return await self._client.responses.with_raw_response.create(
-                model=request.model, input=messages, store=False, **optional
+                model=request.model, input=messages, store=False, extra_body=self._extra_body, **optional
             )
         if request.reasoning is not None:
             optional["reasoning_effort"] = request.reasoning
@@ -103,14 +124,27 @@ class OpenAIProvider:
             hosted = self.base_url.startswith("https://api.openai.com")
             optional["max_completion_tokens" if hosted else "max_tokens"] = request.max_output_tokens
         return await self._client.chat.completions.with_raw_response.create(
-            model=request.model, messages=messages, **optional
+            model=request.model, messages=messages, extra_body=self._extra_body, **optional
         )
 
-    def _same_model(self, request: Request, response: Response) -> Response:
-        if response.status == "failed" or self._settings.any_model or is_asked_model(request.model, response.model_served):
+    def _checked(self, request: Request, response: Response) -> Response:
+        """The response as it counts: from the model that was asked, and not cut without saying so."""
+        cap, output = request.max_output_tokens, response.tokens.output
+        if response.status in ("complete", "empty") and cap is not None and output is not None and output >= cap:
+            # llama.cpp's Responses endpoint calls a reply completed that its own cap has cut.
+            return dataclasses.replace(
+                response, status="truncated", error=f"the reply reached the cap of {cap} output tokens"
+            )
+        if (
+            response.status == "failed"
+            or self._settings.any_model
+            or is_asked_model(request.model, response.model_served)
+        ):
             return response
         served = f"`{response.model_served}`" if response.model_served else "an unnamed model"
-        return dataclasses.replace(response, status="failed", error=f"asked for `{request.model}`, answered by {served}")
+        return dataclasses.replace(
+            response, status="failed", error=f"asked for `{request.model}`, answered by {served}"
+        )
 
     def _ended(self, response: Response, begun: float, requests: int) -> Response:
         return dataclasses.replace(response, latency=time.monotonic() - begun, requests=requests)

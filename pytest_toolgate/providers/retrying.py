@@ -1,6 +1,7 @@
 """When a failed call is worth another request, and after how long."""
 
 import email.utils
+import math
 import random
 import time
 from collections.abc import Mapping
@@ -36,7 +37,7 @@ class Failure:
 def wait_before_retry(failure: Failure, requests: int, retries: Retries) -> float | None:
     """Seconds to wait before the next request, or None to give up.
 
-    A server that names a time is never asked earlier; one that names a time beyond `max_wait` is not waited for.
+    A server that names a time is never asked earlier; one that names more than `max_wait` is not waited for.
 
     Args:
         failure: How the last request failed.
@@ -45,7 +46,7 @@ def wait_before_retry(failure: Failure, requests: int, retries: Retries) -> floa
     """
     if not failure.transient or requests >= retries.attempts:
         return None
-    backoff = min(retries.max_wait, 0.5 * 2.0 ** (requests - 1)) * random.uniform(0.75, 1.0)  # noqa: S311 - jitter
+    backoff = min(retries.max_wait, 0.5 * 2.0 ** min(requests - 1, 30)) * random.uniform(0.75, 1.0)
     if failure.retry_after is None:
         return backoff
     return None if failure.retry_after > retries.max_wait else max(failure.retry_after, backoff)
@@ -53,13 +54,24 @@ def wait_before_retry(failure: Failure, requests: int, retries: Retries) -> floa
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait that the headers of a response ask for, as seconds or as an HTTP date."""
-    milliseconds = headers.get("retry-after-ms")
     value = headers.get("retry-after", "")
+    milliseconds = _seconds(headers.get("retry-after-ms", ""))
+    asked = [seconds for seconds in (_seconds(value), _seconds_until(value)) if seconds is not None]
+    if milliseconds is not None:
+        asked.append(milliseconds / 1000)
+    return max(0.0, *asked) if asked else None
+
+
+def _seconds(text: str) -> float | None:
     try:
-        seconds = float(milliseconds) / 1000 if milliseconds else float(value)
+        seconds = float(text)
     except ValueError:
-        try:
-            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-        except (ValueError, TypeError):
-            return None
-    return max(0.0, seconds) if seconds == seconds else None  # noqa: PLR0124 - NaN
+        return None
+    return None if math.isnan(seconds) else seconds
+
+
+def _seconds_until(text: str) -> float | None:
+    try:
+        return email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+    except (ValueError, TypeError, OverflowError):
+        return None

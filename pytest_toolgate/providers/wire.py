@@ -12,7 +12,12 @@ from .protocol import Response, Status, Tokens
 
 MAX_BODY = 8 * 1024 * 1024
 # A released version of the asked model: a date, a version number, a tag. `-mini` is another model.
-_VERSION_SUFFIX = re.compile(r"[-@:](?:v?[0-9][0-9a-z.-]*|latest|stable|preview(?:-[0-9-]+)?)", re.IGNORECASE)
+_VERSION_SUFFIX = re.compile(
+    r"[-@:](?:v?[0-9]+(?:[.:-][0-9]+)*(?:-(?:latest|preview))?|latest|stable|preview(?:-[0-9-]+)?)",
+    re.IGNORECASE,
+)
+# More tokens than any call can use, and more than the database can hold, are no count.
+_MOST_TOKENS = 10**12
 
 
 def read_body(content: bytes, api: str) -> Response:
@@ -22,7 +27,10 @@ def read_body(content: bytes, api: str) -> Response:
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
-        return Response("failed", error=f"the server answered 200 without JSON: {_short(content.decode(errors='replace'))}")
+        return Response(
+            "failed",
+            error=f"the server answered 200 without JSON: {_short(content.decode(errors='replace'))}",
+        )
     if not isinstance(body, dict):
         return Response("failed", error="the server answered 200 with JSON that is not an object")
     if body.get("error"):
@@ -108,7 +116,7 @@ def _text(value: Any) -> str:  # noqa: ANN401 - anything a server sends
 
 
 def _count(value: Any) -> int | None:  # noqa: ANN401 - anything a server sends
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else None
 
 
 def _name(body: dict[str, Any]) -> str | None:

@@ -39,9 +39,7 @@ def decide(seen: Observed) -> tuple[Ending, int | None, int | None]:
     failed = bool(code or number)
     if seen.limit in ("memory-limit", "disk-limit"):
         return seen.limit, code, number
-    if (failed and _says(_OUT_OF_MEMORY, seen.stderr)) or (
-        number == signal.SIGABRT and _BAD_ALLOC.search(seen.stderr)
-    ):
+    if (failed and _says(_OUT_OF_MEMORY, seen.stderr)) or (number == signal.SIGABRT and _BAD_ALLOC.search(seen.stderr)):
         return "memory-limit", code, number
     if number == signal.SIGXFSZ or (failed and _says(_OUT_OF_DISK, seen.stderr)):
         return "disk-limit", code, number

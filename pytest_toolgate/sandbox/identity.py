@@ -44,9 +44,7 @@ def is_root() -> bool:
     return all(
         any(
             int(first) <= _FIRST_UNUSED_ID and int(first) + int(count) > _LAST_UNUSED_ID
-            for first, _, count in map(
-                str.split, Path(f"/proc/self/{kind}_map").read_text("ascii").splitlines()
-            )
+            for first, _, count in map(str.split, Path(f"/proc/self/{kind}_map").read_text("ascii").splitlines())
         )
         for kind in ("uid", "gid")
     )

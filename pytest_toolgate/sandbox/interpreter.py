@@ -33,8 +33,7 @@ print(json.dumps({
 
 # Directories that hold more than an interpreter: as a prefix, one of them would show the host to the script.
 _TOO_WIDE: Final = frozenset(
-    Path("/", name)
-    for name in ("", "home", "root", "etc", "var", "tmp", "run", "opt", "srv", "proc", "sys", "dev")
+    Path("/", name) for name in ("", "home", "root", "etc", "var", "tmp", "run", "opt", "srv", "proc", "sys", "dev")
 )
 
 
@@ -86,9 +85,7 @@ def _ask(python: Path, distributions: tuple[str, ...]) -> dict[str, Any]:
     except OSError as error:
         raise SandboxError(f"The interpreter {python} cannot be started: {error.strerror}.") from error
     except subprocess.TimeoutExpired as error:
-        raise SandboxError(
-            f"The interpreter {python} did not answer within {_PATIENCE:.0f} seconds."
-        ) from error
+        raise SandboxError(f"The interpreter {python} did not answer within {_PATIENCE:.0f} seconds.") from error
     if done.returncode != 0:
         last = (done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it printed nothing"])[-1]
         raise SandboxError(f"The interpreter {python} does not work (exit status {done.returncode}): {last}")

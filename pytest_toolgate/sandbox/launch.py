@@ -55,9 +55,7 @@ def launch(job: Job, ours: ExitStack) -> Sandbox:
     identity = choose(job.workspace)
     with ExitStack() as theirs:
         outputs = [_pipe(ours, theirs) for _ in range(5)]
-        (stdout, out), (stderr, err), (messages, report), (information, info), (complaints, complain) = (
-            outputs
-        )
+        (stdout, out), (stderr, err), (messages, report), (information, info), (complaints, complain) = outputs
         inside, outside = os.pipe()
         theirs.callback(os.close, inside)
         control = ours.enter_context(os.fdopen(outside, "wb", buffering=0))

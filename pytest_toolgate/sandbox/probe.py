@@ -31,12 +31,8 @@ def bubblewrap() -> Path:
     """
     found = _SYSTEM_COPY if os.access(_SYSTEM_COPY, os.X_OK) else shutil.which("bwrap")
     if found is None:
-        installer = next(
-            (command for tool, command in _INSTALLERS.items() if shutil.which(tool)), "apt-get install"
-        )
-        raise SandboxError(
-            f"Scripts run in bubblewrap, which is not installed; type: sudo {installer} bubblewrap"
-        )
+        installer = next((command for tool, command in _INSTALLERS.items() if shutil.which(tool)), "apt-get install")
+        raise SandboxError(f"Scripts run in bubblewrap, which is not installed; type: sudo {installer} bubblewrap")
     return Path(found)
 
 

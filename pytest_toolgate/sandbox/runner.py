@@ -120,8 +120,7 @@ def _finished(job: Job, heard: _Heard) -> Finished:
     reported = "wall" in said
     if not reported and not heard.overdue:
         raise SandboxError(
-            "The sandbox ended without a report, perhaps for lack of memory on this machine: "
-            + _last_line(heard)
+            "The sandbox ended without a report, perhaps for lack of memory on this machine: " + _last_line(heard)
         )
     stderr = heard.stderr.text()
     limit: Ending | Literal["stopped"] | None = said["limit"] if reported else "timeout"
@@ -158,6 +157,4 @@ def _why_not_started(job: Job, heard: _Heard, said: dict[str, Any]) -> str:
 
 
 def _last_line(heard: _Heard) -> str:
-    return (
-        heard.complaints.text().decode("utf-8", "replace").strip().splitlines() or ["it gave no reason."]
-    )[-1]
+    return (heard.complaints.text().decode("utf-8", "replace").strip().splitlines() or ["it gave no reason."])[-1]

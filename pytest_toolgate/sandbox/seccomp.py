@@ -118,12 +118,8 @@ def program(machine: str | None = None) -> bytes:
             code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _REFUSE)]
     # The C library falls back to clone, whose flags a filter can read; clone3's lie in memory.
     code += [(_EQUAL, 0, 1, _CLONE3[column]), (_RETURN, 0, 0, _ABSENT)]
-    code += _with_argument(
-        _CLONE[column], _FIRST, [(_ANY_BIT, 0, 1, _NAMESPACE_FLAGS), (_RETURN, 0, 0, _REFUSE)]
-    )
-    tricks = [
-        step for trick in _TERMINAL_TRICKS for step in ((_EQUAL, 0, 1, trick), (_RETURN, 0, 0, _REFUSE))
-    ]
+    code += _with_argument(_CLONE[column], _FIRST, [(_ANY_BIT, 0, 1, _NAMESPACE_FLAGS), (_RETURN, 0, 0, _REFUSE)])
+    tricks = [step for trick in _TERMINAL_TRICKS for step in ((_EQUAL, 0, 1, trick), (_RETURN, 0, 0, _REFUSE))]
     code += _with_argument(_IOCTL[column], _SECOND, tricks)
     # Only one's own limits: the supervisor has the script's uid and would be a target. Zero means oneself.
     code += _with_argument(_PRLIMIT[column], _FIRST, [(_EQUAL, 1, 0, 0), (_RETURN, 0, 0, _REFUSE)])

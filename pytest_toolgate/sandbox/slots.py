@@ -61,8 +61,7 @@ class Slots:
                     return held
             if time.monotonic() >= give_up:
                 raise SlotTimeout(
-                    f"None of the {self.count} slots in {self.directory} became free "
-                    f"within {self.wait:g} seconds."
+                    f"None of the {self.count} slots in {self.directory} became free within {self.wait:g} seconds."
                 )
             time.sleep(min(_PAUSE, max(0.0, give_up - time.monotonic())))
 

@@ -1,4 +1,4 @@
-"""The prompt of a no-tool screen. The builder is given the question and the shown options, and nothing else."""
+"""The prompt of a no-tool screen. The builder is given question and shown options, nothing else."""
 
 from collections.abc import Mapping
 

@@ -9,44 +9,99 @@ that reading takes linear time.
 """
 
 import re
-import unicodedata
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..candidate.matching import exact_option
+from ..candidate.matching import options_by_text
+from ..candidate.numbers import plain
+from ..candidate.unicode_form import compose, visible
 
 _WORD = (
     "(?:answer|antwort|réponse|reponse|respuesta|risposta|resposta|odpowiedź|odpověď|antwoord|svar|vastaus|cevap"
-    "|ответ|відповідь|答案|答え|回答|解答|정답|답|উত্তর|उत्तर|الإجابة|الجواب)"
+    "|ответ|відповідь|答案|答え|回答|解答|正解|정답|답|উত্তর|उत्तर|الإجابة|الجواب)"
 )
-_IS = r"(?:[:=]|\bis\b:?+|\bist\b|\best\b|\bes\b|是|为|為|は)"
-# What people put around a word: emphasis, quotes, TeX dollars, space.
-_DRESS = r"[*_`~$\"'“”‘’\s]*+"
-_OPEN = rf"{_DRESS}(?:\\[a-z]{{2,8}}\{{{_DRESS}){{0,3}}+(?:(?:option|choice|选项|選項)\s*+)?+[(\[{{]?+{_DRESS}"
-_END = r"(?![A-Za-z0-9À-ɏ_^])(?!['’][A-Za-z])"
+# "Antwort lautet", "respuesta correcta es", "answer must therefore be", "Answer - ", "<answer>".
+_IS = (
+    r"(?:(?:correcta|correcte|corretta|choice|option)\s++)?+"
+    r"(?:[:=]>?+|->|→|⇒|>|[-–—](?=\s)|\b(?:ist|lautet|est|es|è|é)\b:?+|[是为為]:?+|[は은는]"
+    r"|\b(?:is|(?:should|would|must|will|has\s++to)(?:\s++(?:therefore|thus|then|hence))?+\s++be)\b"
+    r"(?:\s++(?:therefore|thus|then|hence|clearly|indeed))?+:?+)"
+)
+# What people put around a word: emphasis, quotes, TeX dollars, ticks, space.
+_DRESS = r"[*_`~$\"'“”‘’✅✔☑👉➡\uFE0F\s]*+"
+_NOUN = r"(?:(?:the\s++letter|letter|the|la|le|die|answer|option|choice|选项|選項)\s++|选项|選項)?+"
+_OPEN = rf"{_DRESS}(?:\\[(\[]{_DRESS})?+(?:\\[a-z]{{2,8}}\{{{_DRESS}){{0,3}}+{_NOUN}[(\[{{<]?+{_DRESS}"
+# Not the beginning of a word, of "D'oh", of "B-spline", of "C++".
+_END = r"(?![A-Za-z0-9À-ɏ_^])(?!['’‑-][A-Za-z])(?!\+\+|#)"
 
 _STATEMENTS = (
     re.compile(rf"{_WORD}{_DRESS}{_IS}{_OPEN}(?P<letter>[A-D]){_END}", re.IGNORECASE),
     re.compile(
-        r"\b(?:I|we)(?:['’](?:d|ll)|\s++(?:would|will|shall|must))?+(?:\s++have\s++to)?+"
-        rf"\s++(?:pick|choose|select|go\s++with|say|answer(?:\s++with)?+){_OPEN}(?P<letter>[A-D]){_END}"
+        r"\b(?:I|we|We|let['’]s|Let['’]s)(?:['’](?:d|ll|m|re)|\s++(?:would|will|shall|must|am|are))?+(?:\s++have\s++to)?+"
+        r"\s++(?:pick(?:ing)?+|choos(?:e|ing)|select(?:ing)?+|go(?:ing)?+\s++(?:with|for)|say|answer(?:\s++with)?+)"
+        rf"{_OPEN}(?P<letter>[A-D]){_END}(?!\s++(?:such|so|to|large|small|sufficiently)\b)"
     ),
-    re.compile(rf"\b(?:correct|right|best|chosen|final)\s++(?:option|choice)\s*+(?:is|:){_OPEN}(?P<letter>[A-D]){_END}"),
+    re.compile(
+        r"\b(?:[Cc]orrect|[Rr]ight|[Bb]est|[Cc]hosen|[Ff]inal|[Mm]y)\s++(?:option|choice|guess)"
+        rf"{_DRESS}(?:\bis\b|:){_OPEN}(?P<letter>[A-D]){_END}"
+    ),
+    re.compile(rf"^[#>*_ \t]*+(?:Option|Choice|OPTION|CHOICE)[*_]*+\s*+:{_OPEN}(?P<letter>[A-D]){_END}", re.MULTILINE),
+    re.compile(
+        rf"^[#>*_ \t]*+(?:(?:the|my|your|final|correct)\s++){{0,2}}+{_WORD}[*_ \t]*+\n"
+        rf"{_OPEN}(?P<letter>[A-D]){_END}",
+        re.MULTILINE | re.IGNORECASE,
+    ),
+    re.compile(rf"(?:选择?|選擇?){_OPEN}(?P<letter>[A-D]){_END}"),
+    re.compile(
+        r"(?<![A-Za-z0-9À-ɏ_^'’])(?P<letter>[A-D])[)\]}*_`]*+\s++(?:is|would\s++be|must\s++be)\s++(?:the\s++|therefore\s++)?+"
+        r"(?:correct|right|best)(?:\s++(?:answer|option|choice|one))?+(?=[*_]*+\s*+(?:[.,;!\n]|$|because\b|since\b|as\b))"
+    ),
 )
-_VALUE_STATEMENT = re.compile(rf"{_WORD}{_DRESS}[:=]", re.IGNORECASE)
+# Statements that name their letter first: what stands before it may join it with others.
+_LETTER_FIRST = _STATEMENTS[-1]
+_JOINED = re.compile(r"(?:[/&、]|\b(?:or|and|nor|both|neither|either)\b|[A-D][)\]}]?,?)\s*+[(\[*]*+$")
+# "C = 0.5": a quantity of that name, unless it is the option's own text.
+_EQUATION = re.compile(r"\s*+[=≈]|\s++[<>]\s")
+# The form that was asked for, filled with something that is no option.
+_NO_OPTION = re.compile(
+    r"^[#>*_ \t]*+answer[*_]*+\s*+:[*_(\[ \t]*+"
+    r"(?:(?:[E-Z]|none|neither|unknown|unclear|undetermined|n/a|cannot|no)\b|\?)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_VALUE_STATEMENT = re.compile(rf"{_WORD}[*_`\s]*+[:=]", re.IGNORECASE)
 _LONE = re.compile(rf"{_OPEN}(?P<letter>[A-Da-d]){_END}")
 _DENIED = re.compile(
-    r"(?:\b(?:not|wrong|incorrect|false|no|never|isn['’]t|kein\w*|falsche?)\b|不|错误|錯誤)[^.\n]{0,12}$", re.IGNORECASE
+    r"(?:(?:\b(?:not|cannot|doubt\w*|wrong|incorrect|false|no|never|neither|nor|kein\w*|nicht|falsche?|if|whether|unless|suppose"
+    r"|suppos\w+|assum\w+|wenn)\b|n['’]t\b)[^.,;:!?\n。，；—]{0,40}|(?:不|错误|錯誤|如果|假设)[^.\n。，；]{0,6})$",
+    re.IGNORECASE,
+)
+# "B is wrong", "B cannot be right", "B?"
+_TAKEN_BACK = re.compile(
+    r"[)\]}*_`]*+\s*+(?:\?|(?:is|was|are|would\s++be|seems|looks|can(?:not|['’]t)\s++be|isn['’]t)\s++"
+    r"(?:not\b|wrong\b|incorrect\b|false\b|impossible\b|too\b)|(?:isn['’]t|cannot|can['’]t)\b)",
+    re.IGNORECASE,
 )
 _ANOTHER = re.compile(
     rf"[)\]}}]*+{_DRESS}(?:[,/&+;、]|\b(?:or|and|oder|und|ou|et|o|y)\b|或|和|と)?+{_DRESS}[(\[]?+[A-D](?![A-Za-z0-9'’])"
 )
 _ARTICLE = re.compile(r"\s+[a-z]+\s+[a-z]+")
 _CLAUSE = re.compile(r"\s+(?:because|since|as|is|but|for|due|from|with|by)\b")
+# `<|im_end|>`, `</s>`
+_SPECIAL = re.compile(r"<\|[a-z_]{1,20}\|>|</?s>")
 _THINKING = re.compile(r"<(think|thinking|reasoning|scratchpad)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _WIDE = str.maketrans(
-    {**{chr(0xFF21 + i): letter for i, letter in enumerate("ABCD")}, "：": ":", "（": "(", "）": ")", "［": "[", "］": "]"}
+    {
+        **{chr(0xFF21 + i): letter for i, letter in enumerate("ABCD")},
+        "：": ":",
+        "（": "(",
+        "）": ")",
+        "［": "[",
+        "］": "]",
+    }
+    | {chr(0x24B6 + i): letter for i, letter in enumerate("ABCD")}
 )
+_MOST_STATEMENTS = 2000
 # No option is longer than this together with what is put around it.
 _LOOK_AHEAD = 2100
 _DRESSING = "*_`~\"'“”‘’ \t()[]{}"
@@ -72,65 +127,112 @@ def read_reply(text: str, shown: Mapping[str, str]) -> Reading:
         text: The reply.
         shown: Letter -> option text as the model saw them.
     """
-    text = _THINKING.sub("\n", unicodedata.normalize("NFC", text)).translate(_WIDE)
+    text = _SPECIAL.sub("\n", _THINKING.sub("\n", visible(compose(text)))).translate(_WIDE)
+    options = _Options(options_by_text(shown), max(map(len, shown.values())) + 64)
     whole = text.strip()
     if whole and "\n" not in whole and len(whole) <= _LOOK_AHEAD:
-        lone = _read_lone(whole, shown)
+        lone = _read_lone(whole, options)
         if lone is not None:
             return lone
     # A statement that contradicts itself is still the last word: an earlier one does not come back to life.
-    last = max(_statements(text, shown), key=lambda found: found[0], default=None)
-    return last[1] if last else Reading(None, "states no answer")
+    last = max(_statements(text, options), key=lambda found: found[0], default=None)
+    if last:
+        return last[1]
+    return _read_outer_lines(whole, options) or Reading(None, "states no answer")
 
 
-def _read_lone(text: str, shown: Mapping[str, str]) -> Reading | None:
+def _read_outer_lines(text: str, options: "_Options") -> Reading | None:
+    """The answer of a reply whose first or last line is one by itself; two that differ are none."""
+    first, last = text.partition("\n")[0].strip(), text.rpartition("\n")[2].strip()
+    found = [
+        _read_lone(line, options) for line in (first, last) if 0 < len(line) <= _LOOK_AHEAD and not line[:1].islower()
+    ]
+    letters = {reading.letter for reading in found if reading is not None}
+    if len(letters) > 1:
+        return Reading(None, "names several letters")
+    return next((reading for reading in found if reading is not None), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """The shown options, prepared once for a reply with many statements.
+
+    Attributes:
+        by_text: Plain text -> letter.
+        longest: No text longer than this is an option with what is put around it.
+    """
+
+    by_text: Mapping[str, str]
+    longest: int
+
+    def named(self, text: str) -> str | None:
+        """The option with this text."""
+        return self.by_text.get(plain(text)) if 0 < len(text) <= self.longest else None
+
+
+def _read_lone(text: str, options: _Options) -> Reading | None:
     """A reply that is nothing but a letter, an option's text, or both."""
     match = _LONE.match(text)
     if match:
         rest = _after_letter(text[match.end() :])
         if not rest:
             return Reading(match["letter"].upper())
-        if exact_option(rest, shown):
-            return _agree(match["letter"].upper(), rest, shown)
-    named = exact_option(_undress(text), shown)
+        if options.named(rest):
+            return _agree(match["letter"].upper(), rest, options)
+    named = options.named(_undress(text))
     return Reading(named) if named else None
 
 
-def _statements(text: str, shown: Mapping[str, str]) -> Iterator[tuple[int, Reading]]:
+def _statements(text: str, options: _Options) -> Iterator[tuple[int, Reading]]:
     for pattern in _STATEMENTS:
-        for match in pattern.finditer(text):
-            if not _denied(text, match.start()):
-                reading = _read_letter(match["letter"], _rest_of_line(text, match.end()), shown)
-                if reading is not None:
-                    yield match.start(), reading
-    longest = max(map(len, shown.values())) + 64
-    for match in _VALUE_STATEMENT.finditer(text):
-        rest = _rest_of_line(text, match.end())
-        named = exact_option(_undress(rest), shown) if len(rest) <= longest else None
+        for match in _last(pattern, text):
+            if _denied(text, match.start()) or (pattern is _LETTER_FIRST and _joined(text, match.start())):
+                continue
+            reading = _read_letter(match["letter"], _rest_of_line(text, match.end()), options)
+            if reading is not None:
+                yield match.start("letter"), reading
+                break
+    for match in _last(_VALUE_STATEMENT, text):
+        named = options.named(_undress(_rest_of_line(text, match.end())))
         if named and not _denied(text, match.start()):
-            yield match.start(), Reading(named)
+            yield match.end(), Reading(named)
+            break
+    for match in _last(_NO_OPTION, text):
+        yield match.end(), Reading(None, f"states `{match[0].strip()[:40]}`, which is no option")
+        break
 
 
-def _read_letter(written: str, after: str, shown: Mapping[str, str]) -> Reading | None:
+def _last(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Where a pattern matches, the last first; the early ones of a degenerate reply are left out."""
+    return reversed(deque(pattern.finditer(text), maxlen=_MOST_STATEMENTS))
+
+
+def _read_letter(written: str, after: str, options: _Options) -> Reading | None:
     rest = _after_letter(after)
-    if written.islower() and rest and not exact_option(rest, shown):
+    if _TAKEN_BACK.match(after) or (_EQUATION.match(after) and not options.named(rest)):
+        return None
+    if written.islower() and rest and not options.named(rest):
         return None  # "the answer is a car": an article, not an option
     if written == "A" and _ARTICLE.match(after) and not _CLAUSE.match(after):
         return None
     if _ANOTHER.match(after):
         return Reading(None, "names several letters")
-    return _agree(written.upper(), rest, shown)
+    return _agree(written.upper(), rest, options)
 
 
-def _agree(letter: str, rest: str, shown: Mapping[str, str]) -> Reading:
-    named = exact_option(rest, shown) if rest else None
+def _agree(letter: str, rest: str, options: _Options) -> Reading:
+    named = options.named(rest)
     if named and named != letter:
         return Reading(None, f"names the letter {letter} with the text of option {named}")
     return Reading(letter)
 
 
 def _denied(text: str, start: int) -> bool:
-    return _DENIED.search(text[max(0, start - 40) : start]) is not None
+    return _DENIED.search(text[max(0, start - 60) : start]) is not None
+
+
+def _joined(text: str, start: int) -> bool:
+    return _JOINED.search(text[max(0, start - 12) : start]) is not None
 
 
 def _rest_of_line(text: str, start: int) -> str:
@@ -143,4 +245,4 @@ def _after_letter(text: str) -> str:
 
 
 def _undress(text: str) -> str:
-    return text.strip(_DRESSING).rstrip(".,;:").rstrip(_DRESSING + "$")
+    return text.strip(_DRESSING).rstrip(".,;:").rstrip(_DRESSING).removesuffix("\\")

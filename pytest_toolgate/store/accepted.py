@@ -18,17 +18,20 @@ def write_item(directory: Path, item_id: str, document: dict[str, Any]) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / f"{item_id}.json"
     temporary = directory / f".{item_id}.{os.getpid()}.tmp"
-    with temporary.open("w", encoding="utf-8") as file:
-        json.dump(document, file, ensure_ascii=False, indent=2)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.rename(path)
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            json.dump(document, file, ensure_ascii=False, indent=2)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.rename(path)
+    finally:
+        temporary.unlink(missing_ok=True)
     return path
 
 
 def remove_item(directory: Path, item_id: str, path: str) -> Path | None:
-    """Remove the item of a candidate file that is no longer accepted; returns the removed file, if there was one."""
+    """Remove the item of a candidate file that is no longer accepted; returns the removed file, if any."""
     item = directory / f"{item_id}.json"
     entry = _entry(item)
     if entry is None or entry.path != path:
@@ -48,6 +51,12 @@ def read_entries(directory: Path) -> Iterator[Entry]:
 def _entry(path: Path) -> Entry | None:
     try:
         document = json.loads(path.read_text("utf-8"))
-        return Entry(document["record"]["path"], document["item"]["id"], document["twin_key"], document["fingerprint"])
-    except (OSError, ValueError, KeyError, TypeError):
+        fields = (
+            document["record"]["path"],
+            document["item"]["id"],
+            document["twin_key"],
+            document["fingerprint"],
+        )
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
+    return Entry(*fields) if all(isinstance(field, str) for field in fields) else None

@@ -10,6 +10,7 @@ import datetime
 import json
 import os
 import sqlite3
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -52,9 +53,20 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
             self._connection.row_factory = sqlite3.Row
-            self._prepare()
+            self._prepare_in_turn(time.monotonic() + busy_seconds)
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"the database {path} cannot be opened: {error}") from error
+
+    def _prepare_in_turn(self, deadline: float) -> None:
+        # Processes that meet at a new database find it locked at once while one of them switches it to WAL: SQLite
+        # waits for transactions, not for that.
+        while True:
+            try:
+                return self._prepare()
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+                    raise
+                time.sleep(0.02)
 
     def _prepare(self) -> None:
         version = self._connection.execute("PRAGMA user_version").fetchone()[0]
@@ -84,17 +96,22 @@ class Store:
         try:
             self._insert(table, full)
         except sqlite3.OperationalError as error:
-            spool = self._spool(table, full)
-            raise StoreError(f"the database {self.path} cannot be written ({error}); the row is kept in {spool}") from error
+            raise StoreError(
+                f"the database {self.path} cannot be written ({error}); {self._spool(table, full)}"
+            ) from error
         return str(full["id"])
 
     def _insert(self, table: str, row: Mapping[str, Any]) -> None:
         names = ", ".join(row)
         marks = ", ".join("?" * len(row))
-        # Table and column names are this program's own; values are bound.
-        self._connection.execute(f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})", list(row.values()))  # noqa: S608
+        # Table and column names are this program's own; values are bound. Only a row that is there already is
+        # passed over (a spooled row taken in twice); one that does not fit is an error, never silently lost.
+        self._connection.execute(
+            f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING",
+            list(row.values()),
+        )
 
-    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+    def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
         """The rows of a SELECT as dictionaries."""
         try:
             return [dict(row) for row in self._connection.execute(sql, parameters)]
@@ -107,14 +124,19 @@ class Store:
     def _spool_directory(self) -> Path:
         return self.path.with_name(self.path.name + ".spool")
 
-    def _spool(self, table: str, row: Mapping[str, Any]) -> Path:
-        self._spool_directory.mkdir(exist_ok=True)
-        path = self._spool_directory / f"{os.getpid()}.jsonl"
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"table": table, "row": row}) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        return path
+    def _spool(self, table: str, row: Mapping[str, Any]) -> str:
+        """Keep a row in a file of its own, so that taking in never races with adding; says where."""
+        path = self._spool_directory / f"{row['id']}.json"
+        try:
+            self._spool_directory.mkdir(exist_ok=True)
+            with path.with_suffix(".tmp").open("w", encoding="utf-8") as file:
+                json.dump({"table": table, "row": row}, file)
+                file.flush()
+                os.fsync(file.fileno())
+            path.with_suffix(".tmp").rename(path)
+        except OSError as error:
+            return f"the row is lost, since {path} cannot be written either ({error.strerror})"
+        return f"the row is kept in {path}"
 
     def take_in_spool(self) -> int:
         """Write the rows that earlier processes could not; returns how many there were.
@@ -123,18 +145,17 @@ class Store:
             StoreError: The database is still held by somebody.
         """
         count = 0
-        for path in sorted(self._spool_directory.glob("*.jsonl")):
-            for line in path.read_text("utf-8").splitlines():
-                try:
-                    entry = json.loads(line)
-                except ValueError:
-                    continue  # the last line of a process that was killed while it wrote
-                try:
-                    self._insert(entry["table"], entry["row"])
-                except sqlite3.OperationalError as error:
-                    raise StoreError(f"the database {self.path} cannot be written: {error}") from error
-                count += 1
-            path.unlink()
+        for path in sorted(self._spool_directory.glob("*.json")):
+            try:
+                entry = json.loads(path.read_text("utf-8"))
+            except FileNotFoundError:
+                continue  # another run has just taken it in
+            try:
+                self._insert(entry["table"], entry["row"])
+            except sqlite3.OperationalError as error:
+                raise StoreError(f"the database {self.path} cannot be written: {error}") from error
+            path.unlink(missing_ok=True)
+            count += 1
         return count
 
 
@@ -142,5 +163,6 @@ def _column(value: Any) -> Any:  # noqa: ANN401 - any JSON type
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, Mapping | list | tuple):
-        return json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return value
+        value = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    # A file name that is not UTF-8 holds lone surrogates, which SQLite cannot store.
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

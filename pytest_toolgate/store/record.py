@@ -13,8 +13,8 @@ def read_record(store: Store, attempt_id: str) -> dict[str, Any]:
     """Everything known about one attempt.
 
     Returns:
-        `item` (the candidate's content), `fingerprint`, `twin_key`, and `record`: run, gates, script runs, replies and
-        agent runs, the reused ones included.
+        `item` (the candidate's content), `fingerprint`, `twin_key`, and `record`: run, gates, script runs,
+        replies and agent runs, the reused ones included.
 
     Raises:
         StoreError: There is no such attempt, or it has no readable candidate.
@@ -51,7 +51,7 @@ def _rows(store: Store, sql: str, key: str) -> list[dict[str, Any]]:
 
 def _used(store: Store, table: str, kind: str, attempt_id: str) -> list[dict[str, Any]]:
     sql = (
-        f"SELECT {table}.*, uses.reused FROM uses JOIN {table} ON {table}.id = uses.used_id "  # noqa: S608 - own names
+        f"SELECT {table}.*, uses.reused FROM uses JOIN {table} ON {table}.id = uses.used_id "
         f"WHERE uses.attempt_id = ? AND uses.kind = '{kind}' ORDER BY uses.time"
     )
     return _rows(store, sql, attempt_id)

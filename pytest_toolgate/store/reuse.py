@@ -27,7 +27,8 @@ def answered_replies(store: Store, key: str) -> Mapping[int, dict[str, Any]]:
 def judged_agent_run(store: Store, key: str) -> dict[str, Any] | None:
     """The first agent run under a key that ended in a verdict, or None."""
     rows = store.query(
-        "SELECT * FROM agent_runs WHERE reuse_key = ? AND outcome IN ('passed', 'review') ORDER BY time LIMIT 1", [key]
+        "SELECT * FROM agent_runs WHERE reuse_key = ? AND outcome IN ('passed', 'review') ORDER BY time LIMIT 1",
+        [key],
     )
     return rows[0] if rows else None
 
@@ -39,6 +40,6 @@ def spent(store: Store, run_id: str, attempt_id: str | None = None) -> float:
         where, parameters = "run_id = ? AND attempt_id = ?", [run_id, attempt_id]
     total = 0.0
     for table in ("replies", "agent_runs"):
-        rows = store.query(f"SELECT total(cost) AS cost FROM {table} WHERE {where}", parameters)  # noqa: S608 - own names
+        rows = store.query(f"SELECT total(cost) AS cost FROM {table} WHERE {where}", parameters)
         total += rows[0]["cost"]
     return total

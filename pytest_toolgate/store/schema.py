@@ -22,7 +22,8 @@ CREATE TABLE IF NOT EXISTS attempts (
     candidate_id TEXT, content_id TEXT, fingerprint TEXT
 ) STRICT;
 CREATE TABLE IF NOT EXISTS gates (
-    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, gate TEXT NOT NULL, verdict TEXT NOT NULL,
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, gate TEXT NOT NULL,
+    verdict TEXT NOT NULL,
     reason TEXT NOT NULL, sentence TEXT NOT NULL, warnings TEXT NOT NULL, seconds REAL NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS script_runs (
@@ -33,7 +34,8 @@ CREATE TABLE IF NOT EXISTS script_runs (
     stderr TEXT NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS replies (
-    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, run_id TEXT NOT NULL, reuse_key TEXT NOT NULL,
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, run_id TEXT NOT NULL,
+    reuse_key TEXT NOT NULL,
     screen TEXT NOT NULL, call_index INTEGER NOT NULL, settings TEXT NOT NULL, provider TEXT NOT NULL,
     base_url TEXT NOT NULL, model_asked TEXT NOT NULL, model_served TEXT, seed INTEGER NOT NULL,
     presentation TEXT NOT NULL, status TEXT NOT NULL, text TEXT NOT NULL, note TEXT NOT NULL, chosen TEXT,
@@ -41,19 +43,23 @@ CREATE TABLE IF NOT EXISTS replies (
     reasoning_tokens INTEGER, cost REAL, requests INTEGER NOT NULL, latency REAL NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS agent_runs (
-    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, run_id TEXT NOT NULL, reuse_key TEXT NOT NULL,
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, run_id TEXT NOT NULL,
+    reuse_key TEXT NOT NULL,
     agent TEXT NOT NULL, settings TEXT NOT NULL, seed INTEGER NOT NULL, presentation TEXT NOT NULL,
     environment TEXT NOT NULL, outcome TEXT NOT NULL, reason TEXT NOT NULL, note TEXT NOT NULL, answer TEXT,
-    chosen TEXT, value TEXT, correct INTEGER, used TEXT NOT NULL, transcript TEXT NOT NULL, turns INTEGER NOT NULL,
+    chosen TEXT, value TEXT, correct INTEGER, used TEXT NOT NULL, transcript TEXT NOT NULL,
+    turns INTEGER NOT NULL,
     input_tokens INTEGER, cached_tokens INTEGER, output_tokens INTEGER, reasoning_tokens INTEGER, cost REAL,
     wall REAL NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS uses (
-    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, kind TEXT NOT NULL, used_id TEXT NOT NULL,
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, kind TEXT NOT NULL,
+    used_id TEXT NOT NULL,
     reused INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS outcomes (
-    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, outcome TEXT NOT NULL, gate TEXT NOT NULL,
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, outcome TEXT NOT NULL,
+    gate TEXT NOT NULL,
     reason TEXT NOT NULL, sentence TEXT NOT NULL, warnings TEXT NOT NULL, reused INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS replies_by_key ON replies (reuse_key, call_index);

@@ -47,9 +47,7 @@ def known_digest(path: Path, record: Path) -> tuple[str, str]:
 def remember(path: Path, record: Path, sha256: str, origin: str) -> None:
     """Write the record of a file that was just hashed; atomic, so that readers see all of it or none."""
     status = path.stat()
-    text = json.dumps(
-        {"size": status.st_size, "mtime_ns": status.st_mtime_ns, "sha256": sha256, "origin": origin}
-    )
+    text = json.dumps({"size": status.st_size, "mtime_ns": status.st_mtime_ns, "sha256": sha256, "origin": origin})
     record.parent.mkdir(parents=True, exist_ok=True)
     temporary = record.with_name(f"{record.name}.{os.getpid()}")
     temporary.write_text(text, encoding="utf-8")

@@ -28,7 +28,7 @@ NAME = "qwen2.5-coder-1.5b-instruct-q4_k_m"
 SIZE = 1_117_320_768
 SHA256 = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
 PART_SIZE = 52_428_800
-FETCH_COMMAND = "python -m pytest_toolgate.providers.embedded"
+FETCH_COMMAND = "toolgate model fetch"
 MAGIC = b"GGUF"
 LICENCE = f"""\
 {NAME}.gguf is Qwen2.5-Coder-1.5B-Instruct in the quantisation q4_k_m, by the Qwen team of Alibaba Cloud,

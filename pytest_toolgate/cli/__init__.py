@@ -1,0 +1,1 @@
+"""The `toolgate` command: everything that is not a test run."""

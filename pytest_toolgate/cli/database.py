@@ -1,0 +1,97 @@
+"""`toolgate db`: what the database holds, for people and for programs."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from ..store import Store, StoreError
+from ..store.record import read_record
+from .errors import CommandError
+
+_RUNS = """
+SELECT runs.id, runs.time, runs.gates,
+    count(attempts.id) AS attempts,
+    total(outcomes.outcome = 'accepted') AS accepted, total(outcomes.outcome = 'provisional') AS provisional,
+    total(outcomes.outcome = 'rejected') AS rejected, total(outcomes.outcome = 'review') AS review,
+    total(outcomes.outcome = 'error') AS error
+FROM runs LEFT JOIN attempts ON attempts.run_id = runs.id LEFT JOIN outcomes ON outcomes.attempt_id = attempts.id
+GROUP BY runs.id ORDER BY runs.time
+"""
+_ATTEMPTS = """
+SELECT attempts.id, attempts.time, attempts.path, attempts.fingerprint,
+    coalesce(outcomes.outcome, 'unfinished') AS outcome, coalesce(outcomes.gate, '') AS gate,
+    coalesce(outcomes.reason, '') AS reason, coalesce(outcomes.sentence, '') AS sentence
+FROM attempts LEFT JOIN outcomes ON outcomes.attempt_id = attempts.id
+WHERE (:path IS NULL OR attempts.path LIKE '%' || :path || '%') ORDER BY attempts.time
+"""
+
+
+def declare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command with its three views."""
+    parser = commands.add_parser("db", help="look into the database")
+    views = parser.add_subparsers(title="views", required=True, metavar="VIEW")
+    for name, text, execute in (
+        ("runs", "every run with its outcomes", _runs),
+        ("attempts", "every attempt with its outcome", _attempts),
+        ("show", "the whole record of one attempt, as JSON", _show),
+    ):
+        view = views.add_parser(name, help=text)
+        view.add_argument("--db", type=Path, default=Path(".toolgate/toolgate.db"), help="the database file")
+        view.set_defaults(execute=execute)
+        if name == "show":
+            view.add_argument("attempt", help="key of the attempt, or its beginning")
+        else:
+            view.add_argument("--json", action="store_true", help="print as JSON")
+        if name == "attempts":
+            view.add_argument("path", nargs="?", help="only candidates whose path holds this text")
+
+
+def _open(options: argparse.Namespace) -> Store:
+    if not options.db.is_file():
+        raise CommandError(f"there is no database {options.db}")
+    try:
+        return Store(options.db)
+    except StoreError as error:
+        raise CommandError(str(error)) from None
+
+
+def _runs(options: argparse.Namespace) -> int:
+    rows = _open(options).query(_RUNS)
+    for row in rows:
+        row["gates"] = json.loads(row["gates"])
+        row.update({name: int(row[name]) for name in ("accepted", "provisional", "rejected", "review", "error")})
+    return _print(rows, options, ("id", "time", "attempts", "accepted", "provisional", "rejected", "review", "error"))
+
+
+def _attempts(options: argparse.Namespace) -> int:
+    rows = _open(options).query(_ATTEMPTS, {"path": options.path})
+    return _print(rows, options, ("id", "path", "outcome", "gate", "reason", "sentence"))
+
+
+def _show(options: argparse.Namespace) -> int:
+    store = _open(options)
+    found = store.query("SELECT id FROM attempts WHERE id LIKE ? || '%' LIMIT 2", [options.attempt])
+    if len(found) != 1:
+        raise CommandError(f"{'several attempts begin' if found else 'no attempt begins'} with `{options.attempt}`")
+    try:
+        print(json.dumps(read_record(store, found[0]["id"]), indent=2, ensure_ascii=False))
+    except StoreError as error:
+        raise CommandError(str(error)) from None
+    return 0
+
+
+def _print(rows: list[dict[str, Any]], options: argparse.Namespace, columns: tuple[str, ...]) -> int:
+    if options.json:
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
+        return 0
+    table = [columns, *([_cell(row[column]) for column in columns] for row in rows)]
+    widths = [max(len(line[i]) for line in table) for i in range(len(columns))]
+    for line in table:
+        print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
+    return 0
+
+
+def _cell(value: object) -> str:
+    text = str(value).splitlines()[0] if str(value) else ""
+    return text if len(text) <= 90 else text[:87] + "..."

@@ -1,0 +1,31 @@
+"""A repository of candidates and, where models are asked, a server that plays them."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from scripted_server import KEY, ScriptedServer
+
+from .pool import Pool
+
+
+@pytest.fixture
+def pool(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Pool:
+    for name in os.environ:
+        if name.startswith(("PYTEST_", "TOOLGATE_")) and name != "PYTEST_DEBUG_TEMPROOT":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("CANARY_KEY", KEY)
+    return Pool(pytester)
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        yield running
+
+
+@pytest.fixture(params=[0, 2], ids=["n0", "n2"])
+def workers(request: pytest.FixtureRequest) -> int:
+    """Without xdist and with it."""
+    count: int = request.param
+    return count

@@ -1,0 +1,146 @@
+"""Ctrl-C, SIGTERM, killed and crashing workers: nothing that was finished is lost."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from scripted_server import STALL, ScriptedServer, always, avoiding, by_question
+
+from .pool import PROVIDER, SCREEN, VALUE, Pool, wait_until
+
+GATE = "--toolgate-gates=screen"
+WRONG = avoiding(VALUE)
+PASSED = "provisional screen"
+# Leaves the process of each item in a file, and does the worst to one that is named so.
+CONFTEST = """
+    import os, signal
+    import pytest
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(item):
+        with open(item.config.rootpath / f"{item.name}.pid", "w") as file:
+            file.write(str(os.getpid()))
+        if "exits" in item.name:
+            os._exit(3)
+"""
+
+
+def _outcomes(pool: Pool) -> dict[str, list[str]]:
+    """Name -> its outcomes and reasons in the database, in order."""
+    found: dict[str, list[str]] = {}
+    for row in pool.recorded("outcomes"):
+        found.setdefault(row["name"], []).append(f"{row['outcome']} {row['reason']}".strip())
+    return found
+
+
+@pytest.mark.parametrize("way", ["ctrl-c", "sigterm"])
+def test_a_stopped_run_keeps_what_was_finished(
+    pool: Pool, server: ScriptedServer, way: str, workers: int
+) -> None:
+    for name in ("a-done", "b-hangs", "c-hangs", "d-waits"):
+        pool.add(name)
+    pool.configure(PROVIDER.replace("timeout: 5", "timeout: 60"), SCREEN, url=server.base_url)
+    server.script = by_question({"hangs": always(STALL)}, WRONG)
+    with pool.started(GATE, workers=workers) as run:
+        wait_until(lambda: server.count >= 1 + max(1, workers))
+        time.sleep(0.5)
+        run.signal_group(signal.SIGINT) if way == "ctrl-c" else run.signal(signal.SIGTERM)
+        assert run.wait() == 2
+
+    cases = pool.junit()
+    assert cases["a-done"].verdict == PASSED
+    assert _outcomes(pool)["a-done"] == ["provisional"]
+    output = run.output.read_text("utf-8")
+    assert "candidates/d-waits.yaml: error: not-run" in output
+    assert "INTERNALERROR" not in output
+    assert pool.rows("SELECT kind FROM run_events") == [{"kind": "closed"}]
+    assert not _left_over(pool)
+
+    server.forget()
+    server.script = WRONG
+    session = pool.run(GATE, workers=workers)
+    assert set(session.verdicts.values()) == {PASSED}
+    assert session.cases["a-done"].properties["reused"] == "1"
+    assert not [asked for asked in server.requests if "a-done" in asked.prompt]
+
+
+@pytest.mark.parametrize("way", ["killed", "exits"])
+def test_a_worker_that_dies_takes_one_candidate_with_it(pool: Pool, server: ScriptedServer, way: str) -> None:
+    """H05: an error for that one, each candidate reported once, the others judged."""
+    names = ["a-first", f"b-{way}", "c-third", "d-fourth"]
+    for name in names:
+        pool.add(name)
+    pool.write("conftest.py", CONFTEST)
+    pool.configure(PROVIDER.replace("timeout: 5", "timeout: 60"), SCREEN, url=server.base_url)
+    server.script = by_question({"b-killed": always(STALL)}, WRONG)
+    with pool.started(GATE, workers=2) as run:
+        if way == "killed":
+            wait_until(lambda: any("b-killed" in asked.prompt for asked in server.requests))
+            pool.add("aa-late")  # the worker that takes over collects again, and must not be misled
+            os.kill(int((pool.root / "b-killed.pid").read_text()), signal.SIGKILL)
+        assert run.wait() == 1
+
+    cases = pool.junit()
+    assert sorted(cases) == names
+    assert {name: case.verdict for name, case in cases.items() if name != names[1]} == {
+        "a-first": PASSED, "c-third": PASSED, "d-fourth": PASSED,
+    }  # fmt: skip
+    lost = cases[names[1]]
+    assert lost.tag == "error"
+    assert lost.properties["outcome"] == "error"
+    assert lost.properties["reason"] == "interrupted"
+    assert lost.headline.startswith(
+        f"error at {lost.properties['gate']}: interrupted: the worker process died"
+    )
+    assert bool(lost.properties["fingerprint"]) == (way == "killed")  # the other had not been read yet
+    assert _outcomes(pool)[names[1]] == ["error interrupted"]
+    assert {name: outcomes for name, outcomes in _outcomes(pool).items() if name != names[1]} == {
+        "a-first": ["provisional"], "c-third": ["provisional"], "d-fourth": ["provisional"],
+    }  # fmt: skip
+    output = run.output.read_text("utf-8")
+    assert "3 judged, 1 without verdict" in output
+    assert f"candidates/{names[1]}.yaml: error at" in output
+
+
+def test_a_killed_session_leaves_no_script_behind(pool: Pool) -> None:
+    pool.add("first", "import time, scipy  # marker-2d1c\nprint('started', flush=True)\ntime.sleep(600)")
+    with pool.started() as run:
+        wait_until(lambda: _scripts(pool))
+        run.signal(signal.SIGKILL)
+        wait_until(lambda: not _scripts(pool), 10)
+
+
+def test_the_backstop_is_later_than_the_gates_own_deadlines(pool: Pool) -> None:
+    """H07: a short `--timeout` of the thread kind neither kills the session nor loses the verdict."""
+    pool.add("a-quick")
+    pool.add("b-sleeps", "import time\ntime.sleep(60)")
+    pool.configure("verify: {time_limit: 3, repeats: 1}")
+    session = pool.run("--timeout=1", "--timeout-method=thread")
+    assert session.verdicts == {"a-quick": "provisional verify", "b-sleeps": "rejected verify timeout"}
+    assert _outcomes(pool) == {"a-quick": ["provisional"], "b-sleeps": ["rejected timeout"]}
+
+
+def _scripts(pool: Pool) -> list[str]:
+    """Sandboxes of this user that still run."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if b"solution.py" in (process / "cmdline").read_bytes():
+                found.append(process.name)
+        except OSError:
+            continue
+    return found
+
+
+def _left_over(pool: Pool) -> list[str]:
+    """Processes that still work in this repository."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if int(process.name) != os.getpid() and (process / "cwd").resolve() == pool.root:
+                found.append(process.name)
+        except OSError:
+            continue
+    return found
