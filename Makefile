@@ -10,7 +10,7 @@ DEMO := $(addprefix candidates/, \
 	fenicsx/item-0023.yaml fenicsx/nedelec-tetrahedron-error.yaml fenicsx/furnace-wall-three-conditions.yaml \
 	fenicsx/stokes-cavity-mean-free-pressure.yaml)
 
-.PHONY: demo test lint types bench constraints clean
+.PHONY: demo test test-oldest lint types bench constraints clean
 
 demo: .venv/.ready
 	$(BIN)/toolgate model fetch
@@ -19,6 +19,12 @@ demo: .venv/.ready
 test: .venv/.ready
 	$(BIN)/toolgate model fetch
 	$(BIN)/pytest -n 2 tests
+
+# The plugin's own tests again, on the oldest supported pytest.
+test-oldest: .venv/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+		--upgrade --target .venv/oldest -r tests/pytest-9.1.txt
+	PYTHONPATH=$(CURDIR)/.venv/oldest $(BIN)/python -m pytest -n 2 tests/plugin
 
 lint: .venv/.ready
 	$(BIN)/ruff check .

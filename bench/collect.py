@@ -56,9 +56,7 @@ def _collect(root: Path, name: str, count: int) -> float:
     )
     seconds = time.perf_counter() - begun
     if done.stdout.count("::") != count:
-        raise SystemExit(
-            f"{name}: {count} items should have been collected\n{done.stdout[-2000:]}{done.stderr}"
-        )
+        raise SystemExit(f"{name}: {count} items should have been collected\n{done.stdout[-2000:]}{done.stderr}")
     return seconds
 
 

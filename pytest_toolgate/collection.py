@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from . import options
+from .file_names import in_utf8
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _LOOKED_AT = 64 * 1024
@@ -61,7 +62,17 @@ class CandidateItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Path, line and name; without a line number skip markers break."""
-        return self.path, 0, self.name
+        return in_utf8(self.path), 0, self.name
+
+
+def candidate_file(path: Path, parent: pytest.Collector) -> CandidateFile:
+    """The node of a candidate file."""
+    shown = in_utf8(path)
+    if shown == path:
+        return CandidateFile.from_parent(parent, path=path)
+    # Names and node ids travel between processes as UTF-8; one name in another encoding would end the session.
+    nodeid = os.path.relpath(shown, parent.config.rootpath)
+    return CandidateFile.from_parent(parent, path=path, name=shown.name, nodeid=nodeid)
 
 
 def candidate_roots(config: pytest.Config) -> Roots:

@@ -2,9 +2,7 @@
 
 import dataclasses
 import json
-import os
 import sys
-import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,18 +158,12 @@ def _attempt_of(item: CandidateItem, problem: BaseException | None) -> "Attempt"
     expected = problem is None or isinstance(problem, NotAccepted | NoVerdict)
     if attempt is not None and expected:
         return attempt
-    shown = os.path.relpath(item.path, item.config.rootpath)
+    from .gates.result import fault
+
+    shown = _run_of(item.config).shown(item.path)
+    sentence = fault(problem) if problem else "the item ended without a result"
     return Attempt(id=attempt.id if attempt else "", outcome="error", gate=attempt.gate if attempt else "lint",
-                   reason="internal", sentence=_in_one_line(problem), path=shown)  # fmt: skip
-
-
-def _in_one_line(problem: BaseException | None) -> str:
-    """An unforeseen exception as one sentence that still says where to look."""
-    if problem is None:
-        return "the item ended without a result"
-    frames = traceback.extract_tb(problem.__traceback__)
-    where = f" in {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"{type(problem).__name__}{where}: {' '.join(str(problem).split())[:300]}"
+                   reason="internal", sentence=sentence, path=shown)  # fmt: skip
 
 
 def _run_of(config: pytest.Config) -> "Run":

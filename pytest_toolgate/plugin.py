@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from . import options
-from .collection import CandidateFile, CandidateItem, candidate_roots, is_candidate
+from .collection import CandidateItem, candidate_file, candidate_roots, is_candidate
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,7 +39,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect candidate files: where the configuration says, and whenever named on the command line."""
     if is_candidate(file_path, parent.session):
-        return CandidateFile.from_parent(parent, path=file_path)
+        return candidate_file(file_path, parent)
     return None
 
 

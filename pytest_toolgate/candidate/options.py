@@ -54,7 +54,7 @@ _INTEGRATES = re.compile(r"\bintegra(?:ls?|te[sd]?|ting|tion)\b|∫|\\int\b|\bas
 _DEGREE = re.compile(r"quadrature|gauss|degree\b(?!\s+of\s+freedom)", re.IGNORECASE)
 _ENTITY = r"(?:dof|degrees?\s+of\s+freedom|row|column|cell|facet|face|edge|vert(?:ex|ice)|node|basis\s+function)"
 _NUMBERING = re.compile(
-    rf"\b{_ENTITY}s?\s+(?:number\s+|numbered\s+|no\.\s*|index\s+|indices\s+|#\s*|\(|\[)?\d+\b"
+    rf"\b{_ENTITY}s?\s+(?:number\s+|numbered\s+|no\.\s*|index\s+|indices\s+|#\s*)?\d+\b(?!\s*(?:x|by|×)\s*\d)"
     rf"|\b(?:\d+(?:st|nd|rd|th)|first|second|third|fourth|fifth|last)\s+{_ENTITY}\b",
     re.IGNORECASE,
 )

@@ -1,5 +1,6 @@
 """One candidate through all gates, every step recorded as it happens."""
 
+import dataclasses
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from ..candidate import Candidate
 from ..config import GATES
 from ..store import StoreError
 from .lint import lint
-from .result import GateResult, error
+from .result import GateResult, error, fault, visible
 from .screen import screen
 from .solve import solve
 from .verify import verify
@@ -75,7 +76,13 @@ class _Judgement:
 
     def attempt(self) -> Attempt:
         try:
-            self._pass_gates()
+            try:
+                self._pass_gates()
+            except StoreError:
+                raise
+            except Exception as problem:  # noqa: BLE001 - whatever it is, it is no verdict on the candidate
+                self.attempt_id = self.attempt_id or self._begin()
+                self._note(error("internal", fault(problem)), time.monotonic())
             attempt = self._attempt()
             self._append_outcome(attempt)
         except StoreError as problem:
@@ -118,6 +125,9 @@ class _Judgement:
         })  # fmt: skip
 
     def _note(self, result: GateResult, begun: float) -> None:
+        result = dataclasses.replace(
+            result, sentence=visible(result.sentence), warnings=tuple(map(visible, result.warnings))
+        )
         self.results.append(result)
         self.bench.store.append("gates", {
             "attempt_id": self.attempt_id,

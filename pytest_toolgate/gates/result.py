@@ -1,7 +1,13 @@
 """What a gate decides."""
 
+import re
+import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
+
+# Control characters but the line feed, lone surrogates, and what changes the direction of text.
+_UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
 Verdict = Literal["passed", "rejected", "review", "error"]
 
@@ -25,6 +31,18 @@ class GateResult:
     warnings: tuple[str, ...] = ()
     reused: int = 0
     made: int = 0
+
+
+def visible(text: str) -> str:
+    """A stranger's text as it may be shown: what a terminal would obey, or no encoding can hold, is written out."""
+    return _UNSEEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def fault(problem: BaseException) -> str:
+    """An unforeseen exception as one sentence that still says where to look."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    where = f" in {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(problem).__name__}{where}: {visible(' '.join(str(problem).split()))[:300]}"
 
 
 def passed(*warnings: str, reused: int = 0, made: int = 0) -> GateResult:

@@ -63,6 +63,8 @@ class _Solve:
             return error("sandbox", str(problem))
         except ProviderError as problem:
             return error("provider", str(problem))
+        except AgentError as problem:
+            return error(problem.reason, str(problem))
         except SlotTimeout as problem:
             return error("environment", str(problem))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..config import DomainSettings, Settings
 from ..domains import Domain
+from ..file_names import in_utf8
 from ..providers import Provider, open_provider
 from ..sandbox import Interpreter, Slots, inspect_interpreter
 from ..store import Store
@@ -44,7 +45,8 @@ class Run:
 
     def shown(self, path: Path) -> str:
         """A path as people see it: relative to the root where it lies below."""
-        return os.path.relpath(path, self.root) if path.is_relative_to(self.root) else str(path)
+        readable = in_utf8(path)
+        return os.path.relpath(readable, self.root) if path.is_relative_to(self.root) else str(readable)
 
 
 @dataclass(slots=True)

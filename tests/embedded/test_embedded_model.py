@@ -46,9 +46,7 @@ class TestNamedByTheEnvironment:
         find_model()
         assert [path.name for path in (tmp_path / "own").iterdir()] == ["x.gguf"]
 
-    def test_it_comes_before_the_cache(
-        self, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_it_comes_before_the_cache(self, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (cache / f"{NAME}.gguf").write_bytes(b"GGUF damaged")
         named(tmp_path / "x.gguf", monkeypatch).write_bytes(CONTENT)
         assert find_model().name == "x"

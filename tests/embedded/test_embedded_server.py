@@ -179,8 +179,6 @@ def test_the_end_of_stdin_ends_a_server_that_serves(tmp_path: Path) -> None:
         "launcher = Launcher(Path(sys.argv[1]), 'local'); launcher.start()\n"
         "connect(Path(sys.argv[1]), 'local'); launcher.stop()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
     # Nothing of llama.cpp's log on the terminal, start to end.
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -60,9 +60,7 @@ def test_options_and_answers(pool: Pool, workers: int) -> None:
     for name, reason, keys in rows:
         pool.add(name, **keys)  # type: ignore[arg-type]
         expected[name] = reason
-    pool.add(
-        "script-is-list", None, tags=["x"], distractors={"B": "the answer itself"}, solution_file="there.py"
-    )
+    pool.add("script-is-list", None, tags=["x"], distractors={"B": "the answer itself"}, solution_file="there.py")
     expected["script-is-list"] = "bad-schema"
 
     session = pool.run("--toolgate-gates=lint", workers=workers)
@@ -129,14 +127,8 @@ def test_encodings(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     """H15: a byte order mark and CRLF load under LC_ALL=C, Latin-1 is refused with its offset."""
     monkeypatch.setenv("LC_ALL", "C")
     monkeypatch.setenv("LANG", "C")
-    text = (
-        pool.add("plain", question="Is ∇²u · n = 0?")
-        .read_text("utf-8")
-        .replace(r"\u2207\u00b2u \u00b7", "∇²u ·")
-    )
-    pool.write(
-        "candidates/marked.yaml", b"\xef\xbb\xbf" + text.replace("Is ", "Was ").replace("\n", "\r\n").encode()
-    )
+    text = pool.add("plain", question="Is ∇²u · n = 0?").read_text("utf-8").replace(r"\u2207\u00b2u \u00b7", "∇²u ·")
+    pool.write("candidates/marked.yaml", b"\xef\xbb\xbf" + text.replace("Is ", "Was ").replace("\n", "\r\n").encode())
     pool.write("candidates/latin.yaml", text.replace("∇²u ·", "caf\xe9").encode("latin-1"))
 
     session = pool.run("--toolgate-gates=lint")
@@ -147,9 +139,7 @@ def test_encodings(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     }
     offset = (pool.root / "candidates/latin.yaml").read_bytes().index(b"\xe9")
     assert f"not UTF-8: byte 0xe9 at offset {offset}" in session.cases["latin"].headline
-    questions = {
-        json.loads(row["content"])["question"] for row in pool.rows("SELECT content FROM candidates")
-    }
+    questions = {json.loads(row["content"])["question"] for row in pool.rows("SELECT content FROM candidates")}
     assert questions == {"Is ∇²u · n = 0?", "Was ∇²u · n = 0?"}
 
 

@@ -75,9 +75,7 @@ def test_the_configuration_file_may_lie_elsewhere(pool: Pool) -> None:
     assert "other/settings.yaml" in session.out
 
 
-def test_variables_of_the_environment_are_expanded_in_values(
-    pool: Pool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variables_of_the_environment_are_expanded_in_values(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_DOMAIN", "scipy")
     pool.configure("domain: ${MY_DOMAIN}\n")
     pool.add("first", domain=None)

@@ -34,9 +34,7 @@ def _play(pool: Pool, server: ScriptedServer) -> None:
     pool.configure(PROVIDER, VERIFY, SCREEN, SOLVE, url=server.base_url)
     server.script = by_model(
         {
-            "screen-model": by_question(
-                {"d-easy": choosing(VALUE), "f-down": always(SERVER_ERROR)}, avoiding(VALUE)
-            ),
+            "screen-model": by_question({"d-easy": choosing(VALUE), "f-down": always(SERVER_ERROR)}, avoiding(VALUE)),
             "agent-model": by_question({"e-hard": computing("0.058996")}, computing(VALUE)),
         }
     )
@@ -76,18 +74,16 @@ def test_one_outcome_per_candidate_everywhere(pool: Pool, server: ScriptedServer
     assert re.search(r"solve +2 in +1 passed +1 review \(1 wrong\)", session.summary)
 
     [run] = pool.rows("SELECT id FROM runs")
-    fingerprints = {
-        row["path"]: row["fingerprint"] for row in pool.rows("SELECT path, fingerprint FROM attempts")
-    }
+    fingerprints = {row["path"]: row["fingerprint"] for row in pool.rows("SELECT path, fingerprint FROM attempts")}
     for name, case in session.cases.items():
         assert case.properties["run"] == run["id"]
         assert case.properties["fingerprint"] == (fingerprints[f"candidates/{name}.yaml"] or "")
     recorded = pool.rows(
         "SELECT path, outcome, gate, reason FROM outcomes JOIN attempts ON attempts.id = outcomes.attempt_id"
     )
-    assert {
-        row["path"]: " ".join(filter(None, (row["outcome"], row["gate"], row["reason"]))) for row in recorded
-    } == {f"candidates/{name}.yaml": verdict for name, verdict in VERDICTS.items()}
+    assert {row["path"]: " ".join(filter(None, (row["outcome"], row["gate"], row["reason"]))) for row in recorded} == {
+        f"candidates/{name}.yaml": verdict for name, verdict in VERDICTS.items()
+    }
     assert pool.accepted() == ["a-good"]
 
 
@@ -101,9 +97,7 @@ def test_passing_some_of_the_gates_is_provisional(pool: Pool, gates: str) -> Non
     assert pool.accepted() == []
 
 
-def test_passing_what_is_configured_is_provisional_when_that_is_not_all(
-    pool: Pool, server: ScriptedServer
-) -> None:
+def test_passing_what_is_configured_is_provisional_when_that_is_not_all(pool: Pool, server: ScriptedServer) -> None:
     pool.add("first")
     pool.configure(PROVIDER, VERIFY, SCREEN, url=server.base_url)
     server.script = avoiding(VALUE)

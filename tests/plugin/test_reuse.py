@@ -97,14 +97,10 @@ def test_a_failure_is_not_kept_as_a_reply(pool: Pool, server: ScriptedServer) ->
 
 
 @pytest.mark.parametrize(("reject_at", "more"), [(1, 1), (2, 0)], ids=["undecided", "decided"])
-def test_a_killed_run_goes_on_where_it_was(
-    pool: Pool, server: ScriptedServer, reject_at: int, more: int
-) -> None:
+def test_a_killed_run_goes_on_where_it_was(pool: Pool, server: ScriptedServer, reject_at: int, more: int) -> None:
     """H03: two of three replies recorded; the third is asked for only if it can still matter."""
     pool.add("first")
-    pool.configure(
-        PROVIDER, THREE_CALLS.replace("reject_at: 2", f"reject_at: {reject_at}"), url=server.base_url
-    )
+    pool.configure(PROVIDER, THREE_CALLS.replace("reject_at: 2", f"reject_at: {reject_at}"), url=server.base_url)
     server.script = in_turn([WRONG, WRONG, always(STALL)])
     with pool.started("--toolgate-gates=screen") as process:
         wait_until(lambda: server.count == 3)

@@ -26,9 +26,7 @@ from scripted_server import (
 from .pool import PROVIDER, SCREEN, THREE_CALLS, VALUE, Pool
 
 RIGHT, WRONG = choosing(VALUE), avoiding(VALUE)
-TOO_LONG = Reply(
-    status=400, error={"message": "maximum context length exceeded", "code": "context_length_exceeded"}
-)
+TOO_LONG = Reply(status=400, error={"message": "maximum context length exceeded", "code": "context_length_exceeded"})
 PASSED, EASY = "provisional screen", "rejected screen too-easy"
 INCONCLUSIVE, PROVIDER_FAULT = "error screen inconclusive", "error screen provider"
 
@@ -84,9 +82,7 @@ def test_only_answers_count(pool: Pool, server: ScriptedServer, api: str) -> Non
         return sum(f"case-{name}?" in asked.prompt for asked in server.requests)
 
     assert all(asked.api == api for asked in server.requests)
-    assert {name: requests(name) for name in SEQUENCES} == {
-        name: count for name, (_, _, count) in SEQUENCES.items()
-    }
+    assert {name: requests(name) for name in SEQUENCES} == {name: count for name, (_, _, count) in SEQUENCES.items()}
     # Only what may be otherwise the next time is asked again.
     again = {"server-error": 6, "reset": 6}
     assert {name: requests(name) for name in ALWAYS} == {name: again.get(name, 3) for name in ALWAYS}
@@ -117,9 +113,8 @@ def test_the_summary_counts_each_kind_for_itself(pool: Pool, server: ScriptedSer
         otherwise=WRONG,
     )
     session = pool.run("--toolgate-gates=screen")
-    assert (
-        "replies of screen `light`: 1 empty, 1 failed, 1 refused, 2 right, 1 truncated, 3 wrong, 1 wrong-form"
-        in (session.summary)
+    assert "replies of screen `light`: 1 empty, 1 failed, 1 refused, 2 right, 1 truncated, 3 wrong, 1 wrong-form" in (
+        session.summary
     )
     assert "5 judged, 5 without verdict: 3 provisional, 2 rejected" in session.summary
     assert "2 rejected (2 too-easy)  5 without verdict (4 inconclusive, 1 provider)" in session.summary
@@ -160,22 +155,16 @@ def test_a_reply_that_does_not_come_in_time_is_missing(pool: Pool, server: Scrip
 def test_a_version_of_the_asked_model_is_that_model(pool: Pool, server: ScriptedServer) -> None:
     pool.add("first")
     pool.configure(PROVIDER, SCREEN, url=server.base_url)
-    server.script = lambda asked: Reply(
-        f"ANSWER: {asked.letter_of('0.058996')}", model="screen-model-2026-03-01"
-    )
+    server.script = lambda asked: Reply(f"ANSWER: {asked.letter_of('0.058996')}", model="screen-model-2026-03-01")
     assert pool.run("--toolgate-gates=screen").verdicts == {"first": PASSED}
     assert pool.rows("SELECT model_asked, model_served FROM replies") == [
         {"model_asked": "screen-model", "model_served": "screen-model-2026-03-01"}
     ]
 
 
-def test_the_first_rejection_ends_the_screens_unless_asked_otherwise(
-    pool: Pool, server: ScriptedServer
-) -> None:
+def test_the_first_rejection_ends_the_screens_unless_asked_otherwise(pool: Pool, server: ScriptedServer) -> None:
     pool.add("first")
-    screens = (
-        SCREEN + "      - {name: strong, provider: fake, model: strong-model, samples: 1, reject_at: 1}\n"
-    )
+    screens = SCREEN + "      - {name: strong, provider: fake, model: strong-model, samples: 1, reject_at: 1}\n"
     pool.configure(PROVIDER, screens, url=server.base_url)
     server.script = RIGHT
     session = pool.run("--toolgate-gates=screen")

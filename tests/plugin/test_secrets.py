@@ -28,9 +28,7 @@ def test_a_key_is_in_no_file_and_on_no_screen(
     pool.add("case-look", look + 'print("ANSWER: 0.060723")')
     pool.add("case-loud", 'import scipy\nprint("ANSWER: 0.060723")')
     pool.configure(PROVIDER, VERIFY, SCREEN, SOLVE, url=server.base_url)
-    unauthorised = Reply(
-        status=401, error={"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}
-    )
+    unauthorised = Reply(status=401, error={"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"})
     server.script = by_question(
         {"case-loud": always(unauthorised)},
         by_model(

@@ -136,9 +136,7 @@ def test_five_hundred_files(pool: Pool) -> None:
     assert time.monotonic() - begun < 60
     assert len(session.cases) == 500
     assert "500 in   495 passed  5 rejected (5 bad-answer)" in session.summary
-    assert pool.rows("SELECT count(DISTINCT path) AS paths, count(*) AS n FROM attempts") == [
-        {"paths": 500, "n": 500}
-    ]
+    assert pool.rows("SELECT count(DISTINCT path) AS paths, count(*) AS n FROM attempts") == [{"paths": 500, "n": 500}]
 
 
 def test_the_package_leaves_python_tests_alone(pool: Pool, workers: int) -> None:

@@ -23,13 +23,11 @@ def test_nothing_is_imported_and_nothing_left(pool: Pool, arguments: tuple[str, 
     result.stdout.fnmatch_lines("*1 passed*")
     assert "toolgate 0" not in str(result.stdout)
     assert "= toolgate =" not in str(result.stdout)
-    imported = {
-        line.rpartition("|")[2].strip() for line in result.errlines if line.startswith("import time:")
-    }
+    imported = {line.rpartition("|")[2].strip() for line in result.errlines if line.startswith("import time:")}
     assert "pytest_toolgate.collection" in imported
     assert not {name for name in imported if name.split(".")[0] in _HEAVY}
     own = {name for name in imported if name.startswith("pytest_toolgate.")}
-    assert own <= {f"pytest_toolgate.{name}" for name in ("plugin", "options", "collection")}
+    assert own <= {f"pytest_toolgate.{name}" for name in ("plugin", "options", "collection", "file_names")}
     outputs = {pool.root / name for name in ("stdout", "stderr")}  # pytester's own
     assert set(pool.root.rglob("*")) - outputs == set(before)
 

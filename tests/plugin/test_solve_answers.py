@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 from scripted_server import (
@@ -18,7 +17,7 @@ from scripted_server import (
     saying,
 )
 
-from .pool import PROVIDER, SOLVE, VALUE, Pool
+from .pool import PROVIDER, SOLVE, VALUE, Pool, processes
 
 GATE = "--toolgate-gates=solve"
 _RIGHT_LETTER = """
@@ -111,13 +110,13 @@ def test_an_answer_without_work_carries_a_warning(pool: Pool, server: ScriptedSe
 
 
 _SURVIVOR = """
-import os, time
+import os, subprocess, time
+subprocess.Popen(["sleep", "61.7305"], start_new_session=True)
 if os.fork() == 0:
     os.setsid()
     time.sleep(4)
     open("answer.txt", "w").write("B")
     time.sleep(60)
-print("marker-71c5")
 """
 
 
@@ -146,14 +145,7 @@ def test_time_over_is_a_review_whatever_lies_there(pool: Pool, server: ScriptedS
     }
     assert rows["candidates/case-survivor.yaml"] is None
     assert rows["candidates/case-still-working.yaml"] in ("A", "B", "C", "D")
-    assert not [pid for pid in Path("/proc").glob("[0-9]*") if _command(pid).find("marker-71c5") >= 0]
-
-
-def _command(process: Path) -> str:
-    try:
-        return (process / "cmdline").read_text("utf-8", "replace")
-    except OSError:
-        return ""
+    assert not processes("sleep 61.7305")
 
 
 @pytest.mark.parametrize("api", ["responses", "chat"])
@@ -163,7 +155,7 @@ def test_a_model_that_hangs_is_not_waited_for(pool: Pool, server: ScriptedServer
     server.script = always(Reply(stall=True))
     begun = time.monotonic()
     assert pool.run(GATE).verdicts == {"first": "review solve timeout"}
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 20
 
 
 def test_an_agent_sees_other_letters_than_the_file(pool: Pool, server: ScriptedServer) -> None:

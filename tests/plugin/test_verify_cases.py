@@ -52,9 +52,7 @@ ROWS: Mapping[str, Row] = {
     "e07-same-twice": Row(
         'print("ANSWER: 0.060723\\nANSWER: 0.060723")', "rejected verify many-answers", ("2 answers",)
     ),
-    "e07-two": Row(
-        'print("ANSWER: 0.060723\\nANSWER: 0.060074")', "rejected verify many-answers", ("2 answers",)
-    ),
+    "e07-two": Row('print("ANSWER: 0.060723\\nANSWER: 0.060074")', "rejected verify many-answers", ("2 answers",)),
     "e07-ranks": Row(
         """
         import subprocess, sys

@@ -144,9 +144,7 @@ def test_output_up_to_the_limit_is_whole(script: Script) -> None:
 
 
 def test_output_beyond_the_limit_by_one_byte_and_a_quick_exit(script: Script) -> None:
-    assert (
-        script(f"import sys; sys.stdout.write('x' * {1 * KiB + 1})", stdout=1 * KiB).ended == "output-limit"
-    )
+    assert script(f"import sys; sys.stdout.write('x' * {1 * KiB + 1})", stdout=1 * KiB).ended == "output-limit"
 
 
 def test_errors_are_cut_in_the_middle_and_never_fatal(script: Script) -> None:
@@ -251,9 +249,7 @@ def test_a_workspace_too_deep_to_measure(script: Script, tmp_path: Path) -> None
 
 
 def test_a_process_that_hides_its_files_is_ended(script: Script, tmp_path: Path) -> None:
-    finished = script(
-        "import ctypes, time; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); time.sleep(20)", workspace=tmp_path
-    )
+    finished = script("import ctypes, time; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); time.sleep(20)", workspace=tmp_path)
     assert (finished.ended, finished.signal) == ("killed", 9)
 
 

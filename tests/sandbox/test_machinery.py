@@ -93,9 +93,7 @@ def test_the_systems_own_python_works_too() -> None:
     system = Path("/usr/bin/python3")
     if not os.access(system, os.X_OK):
         pytest.skip("there is none")
-    finished = run(
-        Job(inspect_interpreter(system), b"import sys; print(sys.version_info >= (3, 8))", watch=("numpy",))
-    )
+    finished = run(Job(inspect_interpreter(system), b"import sys; print(sys.version_info >= (3, 8))", watch=("numpy",)))
     assert text(finished) == "True\n"
 
 

@@ -72,9 +72,7 @@ def test_watching_leaves_the_search_path_as_it_is(script: Script) -> None:
 
 
 def test_the_record_cannot_be_made_to_name_anything_else(script: Script) -> None:
-    finished = script(
-        "open('/run/used/scipy', 'w'); open('/run/used/../../sandbox/x', 'w')", watch=("numpy",)
-    )
+    finished = script("open('/run/used/scipy', 'w'); open('/run/used/../../sandbox/x', 'w')", watch=("numpy",))
     assert finished.used == ()
 
 

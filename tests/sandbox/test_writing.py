@@ -75,9 +75,7 @@ def test_a_workspace_persists_and_nothing_else_does(script: Script, tmp_path: Pa
     first = "open('x', 'w').write('kept'); open('/sandbox/home/y', 'w').write('lost')"
     text(script(first, workspace=tmp_path))
     assert (tmp_path / "x").read_text() == "kept"
-    second = (
-        "import os; print(open('x').read(), os.path.exists('/sandbox/home/y')); open('x', 'a').write('!')"
-    )
+    second = "import os; print(open('x').read(), os.path.exists('/sandbox/home/y')); open('x', 'a').write('!')"
     assert text(script(second, workspace=tmp_path)) == "kept False\n"
     assert (tmp_path / "x").read_text() == "kept!"
     assert (tmp_path / "solution.py").read_text() == second
@@ -100,9 +98,7 @@ def test_links_in_a_workspace_lead_nowhere_on_the_host(script: Script, tmp_path:
     assert outside.read_text() == "secret"
 
 
-def test_a_workspace_its_script_has_locked_and_littered_can_be_used_again(
-    script: Script, tmp_path: Path
-) -> None:
+def test_a_workspace_its_script_has_locked_and_littered_can_be_used_again(script: Script, tmp_path: Path) -> None:
     litter = """
         import os
         os.unlink("solution.py")
@@ -123,12 +119,8 @@ def test_one_thread_each_and_no_display(script: Script) -> None:
 
 
 def test_additions_to_the_environment_arrive(script: Script) -> None:
-    finished = script(
-        "import os, sys; print(os.environ['PYTHONHASHSEED'], hash('a'))", env={"PYTHONHASHSEED": "7"}
-    )
-    again = script(
-        "import os, sys; print(os.environ['PYTHONHASHSEED'], hash('a'))", env={"PYTHONHASHSEED": "7"}
-    )
+    finished = script("import os, sys; print(os.environ['PYTHONHASHSEED'], hash('a'))", env={"PYTHONHASHSEED": "7"})
+    again = script("import os, sys; print(os.environ['PYTHONHASHSEED'], hash('a'))", env={"PYTHONHASHSEED": "7"})
     assert text(finished).startswith("7 ")
     assert text(finished) == text(again)
 

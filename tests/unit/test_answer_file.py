@@ -52,9 +52,7 @@ def test_anything_else(data: bytes, reason: str) -> None:
 
 
 def test_a_text_that_two_options_have_is_no_answer() -> None:
-    assert (
-        read_answer(b"x", {"A": "x", "B": "x", "C": "y", "D": "z"}, "answer.txt").reason == "bad-answer-file"
-    )
+    assert read_answer(b"x", {"A": "x", "B": "x", "C": "y", "D": "z"}, "answer.txt").reason == "bad-answer-file"
 
 
 def test_a_regular_file(tmp_path: Path) -> None:

@@ -79,9 +79,7 @@ def test_a_setting_with_nothing_written_is_left_out(tmp_path: Path) -> None:
     assert read(tmp_path, "domain:\nsolve:\n") == Settings()
 
 
-def test_the_settings_as_json_hold_names_of_keys_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_settings_as_json_hold_names_of_keys_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
     assert "sk-canary" not in str(read(tmp_path, WHOLE).plain())
 
@@ -110,9 +108,7 @@ def screen(text: str) -> str:
     [
         pytest.param("screns: []", 1, ("`screns`", "`screens`"), id="unknown-key"),
         pytest.param(provider("kinds: x"), 2, ("`providers.p.kinds`", "`kind`"), id="unknown-inner-key"),
-        pytest.param(
-            provider("kind: gemini"), 2, ("kind of provider", "llama-cpp, openai"), id="unknown-kind"
-        ),
+        pytest.param(provider("kind: gemini"), 2, ("kind of provider", "llama-cpp, openai"), id="unknown-kind"),
         pytest.param(provider("api: complete"), 2, ("responses, chat", "`complete`"), id="unknown-api"),
         pytest.param(provider("timeout: soon"), 2, ("a number", "`soon`"), id="number"),
         pytest.param(provider("timeout: 0"), 2, ("at least 0.001",), id="zero-time"),
@@ -137,15 +133,11 @@ def screen(text: str) -> str:
         ),
         pytest.param(provider("api_key_env: ''"), 2, ("empty",), id="empty"),
         pytest.param(provider("base_url: [x]"), 2, ("single value",), id="list"),
-        pytest.param(
-            provider("base_url: '${TOOLGATE_NOT_SET}'"), 2, ("TOOLGATE_NOT_SET", "not set"), id="variable"
-        ),
+        pytest.param(provider("base_url: '${TOOLGATE_NOT_SET}'"), 2, ("TOOLGATE_NOT_SET", "not set"), id="variable"),
         pytest.param("providers:\n  a/b: {}", 2, ("letters, digits",), id="provider-name"),
         pytest.param("providers: [x]", 1, ("must be a mapping",), id="providers"),
         pytest.param("screens: {}", 1, ("must be a list",), id="screens"),
-        pytest.param(
-            provider("") + "screens:\n  - {name: s}", 4, ("`screens[0]`", "`provider`"), id="missing-key"
-        ),
+        pytest.param(provider("") + "screens:\n  - {name: s}", 4, ("`screens[0]`", "`provider`"), id="missing-key"),
         pytest.param(screen("samples: 0"), 4, ("`screens[0].samples`", "at least 1"), id="samples"),
         pytest.param(screen("samples: 2, reject_at: 3"), 4, ("reject_at", "2 samples"), id="threshold"),
         pytest.param(screen("presentations: shuffled"), 4, ("independent, distinct-slots",), id="scheme"),
@@ -175,9 +167,7 @@ def screen(text: str) -> str:
         pytest.param("[x]", 1, ("mapping",), id="no-mapping"),
     ],
 )
-def test_faults_are_told_with_line_and_key(
-    tmp_path: Path, text: str, line: int, words: tuple[str, ...]
-) -> None:
+def test_faults_are_told_with_line_and_key(tmp_path: Path, text: str, line: int, words: tuple[str, ...]) -> None:
     message = refused(tmp_path, text)
     assert message.startswith(f":{line}:")
     for word in words:
@@ -185,9 +175,7 @@ def test_faults_are_told_with_line_and_key(
 
 
 @pytest.mark.parametrize("key", ["api_key_env", "timeout", "any_model", "api", "max_concurrency"])
-def test_no_message_shows_what_a_variable_holds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
+def test_no_message_shows_what_a_variable_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     """H09."""
     monkeypatch.setenv("KEY", "sk-canary-123")
     assert "canary" not in refused(tmp_path, provider(f"{key}: '${{KEY}}'"))

@@ -44,9 +44,7 @@ def test_a_count_in_words() -> None:
     assert str(Count(0, 3, 3, 2)) == "0 of 3 correct, 3 missing"
 
 
-PRICED = ProviderSettings(
-    "p", prices={"m": Prices(1.0, 0.1, 10.0), "n": Prices(1.0, None, 10.0), "half": Prices(1.0)}
-)
+PRICED = ProviderSettings("p", prices={"m": Prices(1.0, 0.1, 10.0), "n": Prices(1.0, None, 10.0), "half": Prices(1.0)})
 
 
 @pytest.mark.parametrize(

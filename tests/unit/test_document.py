@@ -78,9 +78,7 @@ def test_block_scalars_lose_trailing_newlines(style: str) -> None:
 @pytest.mark.parametrize(
     ("text", "word", "line"),
     [
-        pytest.param(
-            "answer: B\nid: x\nanswer: C\n", "`answer` is given twice, first in line 1", 3, id="H13"
-        ),
+        pytest.param("answer: B\nid: x\nanswer: C\n", "`answer` is given twice, first in line 1", 3, id="H13"),
         pytest.param("a: 1\nb:\n  c: 1\n  c: 2\n", "`c` is given twice, first in line 3", 4, id="H13-nested"),
         pytest.param("{a: 1, a: 1}", "twice", 1, id="H13-flow"),
         pytest.param("a: 1\n'a': 2", "twice", 2, id="H13-quoted"),
@@ -198,9 +196,7 @@ def test_arbitrary_bytes_raise_nothing_but_candidate_errors(data: bytes, is_json
 
 _TREES = st.recursive(
     st.text(st.characters(exclude_categories=["C", "M", "Zl", "Zp"]), max_size=20),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text("abcxyz", min_size=1), inner, max_size=4)
-    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("abcxyz", min_size=1), inner, max_size=4),
     max_leaves=12,
 )
 
@@ -214,9 +210,7 @@ def test_json_comes_back_as_written_by_either_parser(tree: object) -> None:
 
 
 @pytest.mark.parametrize("is_json", [False, True])
-@pytest.mark.parametrize(
-    "piece", ["[", "{", "{a: ", "- ", "? ", "a: b\n", "[a,", '"', "'", "\n ", "---\n", "%", "&a "]
-)
+@pytest.mark.parametrize("piece", ["[", "{", "{a: ", "- ", "? ", "a: b\n", "[a,", '"', "'", "\n ", "---\n", "%", "&a "])
 def test_a_hostile_megabyte_takes_linear_time(piece: str, is_json: bool) -> None:
     text = piece * (MAX_BYTES // len(piece))
     begun = time.process_time()

@@ -11,9 +11,7 @@ def entry(path: str, id: str, twin: str, fingerprint: str = "f") -> Entry:
 
 
 def test_the_later_path_loses_and_names_the_earlier() -> None:
-    losers = find_duplicates(
-        [entry("b.yaml", "b", "T"), entry("a.yaml", "a", "T"), entry("c.yaml", "c", "U")]
-    )
+    losers = find_duplicates([entry("b.yaml", "b", "T"), entry("a.yaml", "a", "T"), entry("c.yaml", "c", "U")])
     assert list(losers) == ["b.yaml"]
     assert "`a.yaml`" in losers["b.yaml"]
 

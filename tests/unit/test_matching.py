@@ -52,9 +52,7 @@ def test_matches(text: str, options: dict[str, str], letter: str) -> None:
         pytest.param("0.353576", C05, "mismatch", "nearest is A `0.353577`, 0.000001 away", id="C05"),
         pytest.param("0.3535775", C05, "mismatch", "nearest is A", id="C05-tie"),
         pytest.param("0.06", F1, "mismatch", "nearest", id="C05-too-short"),
-        pytest.param(
-            "2e-13", {"A": "1e-13", "B": "3e-13", "C": "5e-13", "D": "7e-13"}, "mismatch", "", id="C07-exact"
-        ),
+        pytest.param("2e-13", {"A": "1e-13", "B": "3e-13", "C": "5e-13", "D": "7e-13"}, "mismatch", "", id="C07-exact"),
         pytest.param("nan", F1, "unreadable", "not finite", id="C13-nan"),
         pytest.param("inf", F1, "unreadable", "not finite", id="C13-inf"),
         pytest.param("-Infinity", WORDS, "unreadable", "not finite", id="C13-words"),
@@ -73,9 +71,7 @@ def test_matches(text: str, options: dict[str, str], letter: str) -> None:
         pytest.param("the ball", WORDS, "mismatch", "no option has the text", id="wrong-word"),
         pytest.param("3", WORDS, "mismatch", "no option matches", id="number-among-words"),
         pytest.param("0.0607", {"A": "0.06", "B": "0.0607", "C": "1", "D": "2"}, "", "", id="own-text-first"),
-        pytest.param(
-            "0.06071", {"A": "0.06", "B": "0.0607", "C": "1", "D": "2"}, "ambiguous", "A and B", id="two-fit"
-        ),
+        pytest.param("0.06071", {"A": "0.06", "B": "0.0607", "C": "1", "D": "2"}, "ambiguous", "A and B", id="two-fit"),
         pytest.param("9" * 5000, F1, "unreadable", "neither", id="endless"),
     ],
 )

@@ -153,9 +153,7 @@ def test_anything_else_is_no_number(text: str) -> None:
     assert read_number(text) is None
 
 
-@pytest.mark.parametrize(
-    "text", ["nan", "NaN", "-nan", "inf", "-Infinity", "∞", "−∞", "$\\infty$", "sNaN", "1.#INF"]
-)
+@pytest.mark.parametrize("text", ["nan", "NaN", "-nan", "inf", "-Infinity", "∞", "−∞", "$\\infty$", "sNaN", "1.#INF"])
 def test_not_finite(text: str) -> None:
     assert is_not_finite(text)
     assert read_number(text) is None
@@ -238,9 +236,7 @@ def test_nearest_and_ranks() -> None:
     assert ranks(numbers) == [4, 1, 3, 2]
 
 
-@given(
-    number=st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**12), max_value=10**12, places=9)
-)
+@given(number=st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**12), max_value=10**12, places=9))
 def test_what_python_prints_is_read_exactly(number: Decimal) -> None:
     assert value(str(number)) == number
     assert value(f"{number:,f}") == number

@@ -71,9 +71,7 @@ def test_close_options(left: str, right: str) -> None:
         pytest.param(("1,000 m", "2,000 m", "1,000 km", "3 m"), id="thousands-with-unit"),
         pytest.param(("1 2 3", "12 3", "123", "1 23"), id="rows-of-numbers"),
         pytest.param(("a + b", "a - b", "2a + b", "ab"), id="formulas"),
-        pytest.param(
-            ("first two modes agree", "the second derivative", "above the line", "all nodes"), id="words"
-        ),
+        pytest.param(("first two modes agree", "the second derivative", "above the line", "all nodes"), id="words"),
         pytest.param(("A-stable", "B-spline", "C^0", "D_h"), id="letters-inside"),
         pytest.param(("a car", "both ends fixed", "None", "yes"), id="sentences"),
         pytest.param(("0." + "1" * 60, "0." + "2" * 60, "0." + "3" * 60, "0." + "4" * 60), id="many-digits"),

@@ -76,8 +76,7 @@ def test_calls_are_drawn_independently_of_each_other() -> None:
     expected = len(HASHES) / 16
     assert (
         sum(
-            (pairs[first, second] - expected) ** 2 / expected
-            for first, second in itertools.product(range(4), repeat=2)
+            (pairs[first, second] - expected) ** 2 / expected for first, second in itertools.product(range(4), repeat=2)
         )
         < 37.7
     )
@@ -144,9 +143,7 @@ def test_the_drawn_presentations_have_that_chance(scheme: Scheme, share: float) 
     answer=st.sampled_from("ABCD"),
     count=st.integers(1, 9),
 )
-def test_a_script_never_sees_the_answer_under_its_own_letter(
-    seed: int, key: str, answer: str, count: int
-) -> None:
+def test_a_script_never_sees_the_answer_under_its_own_letter(seed: int, key: str, answer: str, count: int) -> None:
     orders = draw_moved(seed, key, answer, count)
     slots = ["ABCD"[order.order.index(answer)] for order in orders]
     assert len(orders) == count

@@ -19,10 +19,7 @@ def test_what_may_succeed_later_is_asked_again(status: int | None) -> None:
 @pytest.mark.parametrize(
     "failure",
     [
-        *(
-            pytest.param(Failure("x", status), id=f"{status}")
-            for status in (0, 301, 400, 401, 403, 404, 413, 422, 501)
-        ),
+        *(pytest.param(Failure("x", status), id=f"{status}") for status in (0, 301, 400, 401, 403, 404, 413, 422, 501)),
         pytest.param(Failure("context_length_exceeded", 400), id="D05"),
         pytest.param(Failure("insufficient_quota", 429, quota=True), id="D09"),
         pytest.param(Failure("unsupported_parameter", 400), id="D13"),
@@ -51,9 +48,7 @@ def test_a_server_is_never_asked_earlier_than_it_says(asked: float) -> None:
 
 def test_waits_grow_to_the_longest_allowed() -> None:
     retries = Retries(attempts=10**6, max_wait=60)
-    waits = [
-        wait_before_retry(Failure("x", 500), requests, retries) for requests in (1, 2, 5, 8, 1000, 100_000)
-    ]
+    waits = [wait_before_retry(Failure("x", 500), requests, retries) for requests in (1, 2, 5, 8, 1000, 100_000)]
     for wait, longest in zip(waits, (0.5, 1, 8, 60, 60, 60), strict=True):
         assert wait is not None
         assert 0.75 * longest <= wait <= longest

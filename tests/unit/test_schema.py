@@ -99,24 +99,16 @@ def test_the_domain_is_the_configured_one_by_default(tmp_path: Path) -> None:
         pytest.param({"options": None}, "bad-schema", "options", "missing", id="C11-no-options"),
         pytest.param({"options": "[1, 2, 3, 4]"}, "bad-options", "options", "map", id="C11-list"),
         pytest.param({"options": "{A: 1, B: 2, C: 3}"}, "bad-options", "options", "D is missing", id="C11-3"),
-        pytest.param(
-            {"options": "{A: 1, B: 2, C: 3, D: 4, E: 5}"}, "bad-options", "options.E", "`E`", id="C11-5"
-        ),
-        pytest.param(
-            {"options": "{a: 1, B: 2, C: 3, D: 4}"}, "bad-options", "options.a", "`a`", id="C11-case"
-        ),
+        pytest.param({"options": "{A: 1, B: 2, C: 3, D: 4, E: 5}"}, "bad-options", "options.E", "`E`", id="C11-5"),
+        pytest.param({"options": "{a: 1, B: 2, C: 3, D: 4}"}, "bad-options", "options.a", "`a`", id="C11-case"),
         pytest.param(
             {"options": "{A: , B: 2, C: 3, D: 4}"}, "bad-options", "options.A", "empty", id="C11-nothing-at-A"
         ),
-        pytest.param(
-            {"options": "{A: 1, B: ' ', C: 3, D: 4}"}, "bad-options", "options.B", "empty", id="C11-space"
-        ),
+        pytest.param({"options": "{A: 1, B: ' ', C: 3, D: 4}"}, "bad-options", "options.B", "empty", id="C11-space"),
         pytest.param(
             {"options": "{A: 1, B: '\u00a0', C: 3, D: 4}"}, "bad-options", "options.B", "empty", id="C11-nbsp"
         ),
-        pytest.param(
-            {"options": "{A: 1, B: [2], C: 3, D: 4}"}, "bad-options", "options.B", "text", id="C11-B-list"
-        ),
+        pytest.param({"options": "{A: 1, B: [2], C: 3, D: 4}"}, "bad-options", "options.B", "text", id="C11-B-list"),
         pytest.param({"id": "Item"}, "bad-schema", "id", "a-z0-9", id="id-case"),
         pytest.param({"id": "../x"}, "bad-schema", "id", "a-z0-9", id="id-path"),
         pytest.param({"id": "é"}, "bad-schema", "id", "a-z0-9", id="id-letter"),
@@ -126,12 +118,8 @@ def test_the_domain_is_the_configured_one_by_default(tmp_path: Path) -> None:
         pytest.param({"domain": "fenics"}, "bad-schema", "domain", "`fenicsx`", id="domain"),
         pytest.param({"tags": "a, b"}, "bad-schema", "tags", "list", id="tags-text"),
         pytest.param({"tags": "[[a]]"}, "bad-schema", "tags", "list", id="tags-nested"),
-        pytest.param(
-            {"distractors": "{B: x}"}, "bad-schema", "distractors.B", "answer itself", id="distractor-answer"
-        ),
-        pytest.param(
-            {"distractors": "{E: x}"}, "bad-schema", "distractors.E", "no option", id="distractor-letter"
-        ),
+        pytest.param({"distractors": "{B: x}"}, "bad-schema", "distractors.B", "answer itself", id="distractor-answer"),
+        pytest.param({"distractors": "{E: x}"}, "bad-schema", "distractors.E", "no option", id="distractor-letter"),
         pytest.param({"distractors": "[x]"}, "bad-schema", "distractors", "map", id="distractor-list"),
         pytest.param({"metadata": "[x]"}, "bad-schema", "metadata", "mapping", id="metadata"),
         pytest.param({"solution": None}, "bad-schema", "solution", "missing", id="solution-missing"),

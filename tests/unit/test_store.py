@@ -27,8 +27,8 @@ def reply(attempt: str = "a", **changes: object) -> dict[str, Any]:
     row = {
         "attempt_id": attempt, "run_id": "r", "reuse_key": "k", "screen": "light", "call_index": 0,
         "settings": {"n": 1}, "provider": "p", "base_url": "u", "model_asked": "m", "seed": 0,
-        "presentation": "BACD", "status": "answered", "text": "ANSWER: B", "note": "", "chosen": "A", "value": "1",
-        "correct": True, "cost": 0.25, "requests": 1, "latency": 0.1,
+        "presentation": "BACD", "status": "answered", "text": "ANSWER: B", "note": "", "chosen": "A",
+        "value": "1", "correct": True, "cost": 0.25, "requests": 1, "latency": 0.1,
     }  # fmt: skip
     return row | changes
 
@@ -145,9 +145,7 @@ def test_eight_processes_write_while_somebody_reads(tmp_path: Path) -> None:
             worker.join(120)
     assert [worker.exitcode for worker in workers] == [0] * WORKERS
     store = Store(path)
-    assert store.query("SELECT count(*) AS n, count(DISTINCT attempt_id) AS d FROM replies") == [
-        {"n": 1600, "d": 1600}
-    ]
+    assert store.query("SELECT count(*) AS n, count(DISTINCT attempt_id) AS d FROM replies") == [{"n": 1600, "d": 1600}]
     assert store.take_in_spool() == 0
     store.close()
 
@@ -174,9 +172,7 @@ def test_a_lock_held_for_ever_loses_no_paid_reply(store: Store) -> None:
         assert store.query("SELECT * FROM replies") == []
     assert store.take_in_spool() == 3
     rows = store.query("SELECT attempt_id, text, settings FROM replies ORDER BY attempt_id")
-    assert rows == [
-        {"attempt_id": f"spooled-{n}", "text": "é\u2028\n", "settings": '{"a": 1}'} for n in range(3)
-    ]
+    assert rows == [{"attempt_id": f"spooled-{n}", "text": "é\u2028\n", "settings": '{"a": 1}'} for n in range(3)]
     assert store.take_in_spool() == 0
     assert len(store.query("SELECT * FROM replies")) == 3
 
@@ -212,9 +208,7 @@ def test_a_killed_process_leaves_every_row_it_had_written(tmp_path: Path) -> Non
 
 
 @given(text=st.text(), number=st.integers(-(2**63), 2**63 - 1))
-def test_any_text_and_number_is_stored(
-    tmp_path_factory: pytest.TempPathFactory, text: str, number: int
-) -> None:
+def test_any_text_and_number_is_stored(tmp_path_factory: pytest.TempPathFactory, text: str, number: int) -> None:
     store = Store(tmp_path_factory.getbasetemp() / "any.db")
     key = store.append("replies", reply(text=text, input_tokens=number))
     assert store.query("SELECT text, input_tokens FROM replies WHERE id = ?", [key]) == [

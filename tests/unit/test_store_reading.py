@@ -97,9 +97,7 @@ def test_a_record_holds_everything_of_its_attempt_and_nothing_else(store: Store)
         },
     )
     attempts = [
-        store.append(
-            "attempts", {"run_id": run, "path": "c/item.yaml", "candidate_id": "item", "content_id": content}
-        )
+        store.append("attempts", {"run_id": run, "path": "c/item.yaml", "candidate_id": "item", "content_id": content})
         for _ in range(2)
     ]
     for attempt in attempts:

@@ -21,7 +21,9 @@ ENDED = Finished(
 SHOWN = Presentation(("B", "C", "D", "A"))
 
 
-def read(stdout: bytes = b"ANSWER: 0.060723\n", options: dict[str, str] = F1, how: dict[str, Any] | None = None) -> Answer:
+def read(
+    stdout: bytes = b"ANSWER: 0.060723\n", options: dict[str, str] = F1, how: dict[str, Any] | None = None
+) -> Answer:
     finished = dataclasses.replace(ENDED, stdout=stdout, **(how or {}))
     return read_run(finished, candidate(options=options), SHOWN)
 
@@ -35,9 +37,7 @@ def read(stdout: bytes = b"ANSWER: 0.060723\n", options: dict[str, str] = F1, ho
         pytest.param(b"ANSWER:A", id="no-space-no-newline"),
         pytest.param(b"noise\nANSWER: A\nnoise\n", id="E01"),
         pytest.param(b"ANSWER: A\r\n", id="E27"),
-        pytest.param(
-            b"Info\rANSWER\nANSWER: A\n ANSWER: B\n# ANSWER: C\nanswer: D\n", id="only-column-0-in-capitals"
-        ),
+        pytest.param(b"Info\rANSWER\nANSWER: A\n ANSWER: B\n# ANSWER: C\nanswer: D\n", id="only-column-0-in-capitals"),
         pytest.param(b"\xff\xfe\n\x00\nANSWER: A\n", id="other-bytes"),
         pytest.param(b"x\x0cANSWER: C\x0bANSWER: D\nANSWER: A\n", id="only-LF-ends-a-line"),
     ],
@@ -87,9 +87,7 @@ def test_a_wrong_word_among_text_options() -> None:
 @pytest.mark.parametrize(
     ("how", "reason", "words"),
     [
-        pytest.param(
-            {"ended": "timeout", "exit_code": None}, "timeout", ("time limit", "printed before"), id="E09"
-        ),
+        pytest.param({"ended": "timeout", "exit_code": None}, "timeout", ("time limit", "printed before"), id="E09"),
         pytest.param(
             {"exit_code": 1, "stderr": b"T\nValueError: x\n"},
             "exit-status",
@@ -103,18 +101,12 @@ def test_a_wrong_word_among_text_options() -> None:
             ("signal 11", "before"),
             id="E03-signal",
         ),
-        pytest.param(
-            {"ended": "memory-limit", "exit_code": 1}, "memory-limit", ("memory limit",), id="memory"
-        ),
+        pytest.param({"ended": "memory-limit", "exit_code": 1}, "memory-limit", ("memory limit",), id="memory"),
         pytest.param({"ended": "disk-limit", "exit_code": 1}, "disk-limit", ("disk limit",), id="disk"),
-        pytest.param(
-            {"ended": "output-limit", "exit_code": None}, "output-limit", ("output limit",), id="output"
-        ),
+        pytest.param({"ended": "output-limit", "exit_code": None}, "output-limit", ("output limit",), id="output"),
     ],
 )
-def test_how_it_ended_comes_before_what_it_printed(
-    how: dict[str, Any], reason: str, words: tuple[str, ...]
-) -> None:
+def test_how_it_ended_comes_before_what_it_printed(how: dict[str, Any], reason: str, words: tuple[str, ...]) -> None:
     answer = read(how=how)
     assert (answer.reason, answer.matched) == (reason, None)
     for word in words:

@@ -52,8 +52,7 @@ def test_a_whole_reply() -> None:
     }
     expected = Response("complete", "ANSWER: B", model_served="m", tokens=Tokens(9, 4, 7, 5))
     assert (
-        responses([{"type": "reasoning", "summary": []}, message(part("ANSWER:"), part(" B"))], usage=usage)
-        == expected
+        responses([{"type": "reasoning", "summary": []}, message(part("ANSWER:"), part(" B"))], usage=usage) == expected
     )
     usage = {
         "prompt_tokens": 9,
@@ -67,9 +66,7 @@ def test_a_whole_reply() -> None:
 @pytest.mark.parametrize(
     ("response", "status"),
     [
-        pytest.param(
-            responses([message(part("I can't.", "refusal", "refusal"))]), "refused", id="D07-refusal"
-        ),
+        pytest.param(responses([message(part("I can't.", "refusal", "refusal"))]), "refused", id="D07-refusal"),
         pytest.param(responses([message(part("", "refusal", "refusal"))]), "refused", id="D07-empty-refusal"),
         pytest.param(
             responses([message(part(), part("no", "refusal", "refusal"))]),
@@ -109,9 +106,7 @@ def test_a_whole_reply() -> None:
             id="unknown-reason",
         ),
         pytest.param(responses(status="in_progress"), "failed", id="in-progress"),
-        pytest.param(
-            responses(status="failed", error={"code": "server_error"}), "failed", id="D05-error-in-200"
-        ),
+        pytest.param(responses(status="failed", error={"code": "server_error"}), "failed", id="D05-error-in-200"),
         pytest.param(responses(status="cancelled"), "failed", id="cancelled"),
         pytest.param(responses(status=None), "failed", id="no-status"),
         pytest.param(responses(status=["completed"]), "failed", id="odd-status"),

@@ -1,0 +1,9 @@
+"""File names as text: Linux allows any bytes in them, and nothing that stores or sends text does."""
+
+import os
+from pathlib import Path
+
+
+def in_utf8(path: Path) -> Path:
+    """The path with bytes that are not UTF-8 written out, for people, records and node ids; not for opening."""
+    return Path(os.fsencode(path).decode("utf-8", "backslashreplace"))
