@@ -190,12 +190,14 @@ class Controller:
     def _unfinished(self, nodeid: str, reason: str, sentence: str) -> "Attempt":
         """An attempt that its worker could not end, as far as it had come."""
         from .gates import Attempt
+        from .gates.twins import read_collected
 
-        path = nodeid.split("::")[0]
+        run = self.config.stash[RUN]
+        path = run.shown(Path(read_collected(run.directory).get(nodeid, nodeid.split("::")[0])))
         begun: list[dict[str, Any]] = [] if self._store is None else self._store.query(
             "SELECT attempts.*, gates.gate FROM attempts LEFT JOIN gates ON gates.attempt_id = attempts.id "
             "WHERE run_id = ? AND path = ? ORDER BY attempts.time DESC, gates.time DESC LIMIT 1",
-            [self.config.stash[RUN].id, path],
+            [run.id, path],
         )  # fmt: skip
         if not begun:
             return Attempt("", "error", "lint", reason, sentence, path)

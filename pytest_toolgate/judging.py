@@ -78,7 +78,7 @@ def prepare(config: pytest.Config, items: list[CandidateItem]) -> None:
     run = _run_of(config)
     from .gates.twins import note_collected
 
-    note_collected(run.directory, [str(item.path) for item in items])
+    note_collected(run.directory, {item.nodeid: str(item.path) for item in items})
     if not config.pluginmanager.has_plugin("timeout"):
         return
     settings = load_settings(config)
@@ -190,12 +190,9 @@ def run_from_json(text: str, cls: "type[Run]") -> "Run":
 
 def _workbench(config: pytest.Config) -> "Workbench":
     if _BENCH not in config.stash:
-        from .domains import known_domains
         from .gates import Workbench
         from .store import Store
 
         run = _run_of(config)
-        config.stash[_BENCH] = Workbench(
-            run, load_settings(config), Store(run.database), known_domains(), Path(sys.executable)
-        )
+        config.stash[_BENCH] = Workbench(run, load_settings(config), Store(run.database), Path(sys.executable))
     return config.stash[_BENCH]

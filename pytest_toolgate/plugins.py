@@ -29,8 +29,3 @@ def load(group: str, name: str) -> Any:  # noqa: ANN401 - what the extension exp
         return point.load()
     except Exception as error:
         raise PluginError(f"`{name}` from `{point.value}` cannot be loaded: {type(error).__name__}: {error}") from error
-
-
-def load_all(group: str) -> dict[str, Any]:
-    """Every object of a group by name."""
-    return {name: load(group, name) for name in names(group)}

@@ -4,6 +4,7 @@ Model and keys stay outside of the sandbox, code stays inside. The protocol need
 to run something, an `ANSWER:` line to finish), so that it works with models that cannot call functions.
 """
 
+import dataclasses
 import functools
 import os
 import re
@@ -16,7 +17,7 @@ from ..candidate.matching import match_answer
 from ..candidate.model import LETTERS
 from ..providers import Message, Request, Tokens
 from ..providers.protocol import NO_TOKENS
-from ..sandbox import Finished, Job, Limits, SandboxError, run
+from ..sandbox import Finished, Job, SandboxError, run
 from ..screen.reading import read_reply
 from . import inside
 from .protocol import ANSWER_FILE, AgentError, AgentRun, Task
@@ -50,6 +51,7 @@ class _Conversation:
     scripts: set[str] = field(default_factory=set)
     mistakes: list[str] = field(default_factory=list)
     in_vain: int = 0
+    waited: float = 0.0
     used: set[str] = field(default_factory=set)
     tokens: Tokens = NO_TOKENS
     turns: int = 0
@@ -64,7 +66,7 @@ class _Conversation:
                 return self._ended("timeout", "its time was over")
             feedback = self._act(reply)
             if feedback is None:
-                return self._ended("finished", "it answered")
+                return self._ended("finished", "")
             self._say("user", feedback)
             if self.in_vain == _FRESH_START:
                 self._start_again()
@@ -102,16 +104,20 @@ class _Conversation:
         return self._feedback(finished, output, complaint, repeated=repeated)
 
     def _execute(self, script: str) -> Finished:
+        wall = max(1.0, min(self._left(), max(_COMMAND_LEAST, self._left() * _COMMAND_SHARE)))
         job = Job(
             interpreter=self.task.interpreter,
             script=_with_explanations(script).encode("utf-8", "replace"),
             files={**self.task.files, f"{_EXPLAIN}.py": _explanations()},
-            limits=Limits(wall=max(1.0, min(self._left(), max(_COMMAND_LEAST, self._left() * _COMMAND_SHARE)))),
+            limits=dataclasses.replace(self.task.limits, wall=wall),
             watch=self.task.domain.packages,
             workspace=self.task.workspace,
         )
+        begun = time.monotonic()
         try:
             with self.task.cpu_slots.hold():
+                # Other workers' scripts are no work of this agent.
+                self.waited += time.monotonic() - begun
                 return run(job)
         except SandboxError as problem:
             raise self._error(str(problem), "sandbox") from problem
@@ -195,7 +201,7 @@ class _Conversation:
             file.write(letter)
 
     def _left(self) -> float:
-        return self.task.deadline - time.monotonic()
+        return self.task.deadline + self.waited - time.monotonic()
 
     def _time(self) -> str:
         turns = self.task.settings.max_turns - self.turns
@@ -209,6 +215,7 @@ class _Conversation:
             self.tokens,
             tuple(sorted(self.used)),
             note,
+            self.waited,
         )
 
     def _error(self, sentence: str, reason: str, *, quota: bool = False) -> AgentError:

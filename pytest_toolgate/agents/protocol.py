@@ -12,7 +12,7 @@ from typing import Any, Literal
 from ..config import SolveSettings
 from ..domains import Domain
 from ..providers import Provider, Tokens
-from ..sandbox import Interpreter, Slots
+from ..sandbox import Interpreter, Limits, Slots
 
 ANSWER_FILE = "answer.txt"
 
@@ -56,6 +56,7 @@ class Task:
         interpreter: The Python that has it.
         settings: Model and limits.
         provider: Where its model answers.
+        limits: Memory and disk of the code it runs.
         cpu_slots: To be held while its code runs.
         deadline: `time.monotonic()` at which the agent's time is over.
         may_pay: To be asked before each model call with the tokens used so far; a sentence ends the solve.
@@ -69,6 +70,7 @@ class Task:
     interpreter: Interpreter
     settings: SolveSettings
     provider: Provider
+    limits: Limits
     cpu_slots: Slots
     deadline: float
     may_pay: Callable[[Tokens], str | None]
@@ -85,6 +87,7 @@ class AgentRun:
         tokens: Used in all.
         used: Packages of the domain that ran in its workspace.
         note: How it came to its end, in words.
+        waited: Seconds it waited for a CPU place, which do not count against its time.
     """
 
     ended: Literal["finished", "timeout"]
@@ -93,6 +96,7 @@ class AgentRun:
     tokens: Tokens = field(default_factory=Tokens)
     used: tuple[str, ...] = ()
     note: str = ""
+    waited: float = 0.0
 
 
 Agent = Callable[[Task], AgentRun]

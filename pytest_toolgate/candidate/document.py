@@ -180,7 +180,8 @@ def _read_yaml(text: str) -> Node:
         return _one_document(yaml.parse(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise _refuse(f"not YAML: {_clean(error)}", mark.line + 1 if mark else None) from None
+        hint = "; quote the text, or write it as a block after `|`" if "mapping values" in str(error.problem) else ""
+        raise _refuse(f"not YAML: {_clean(error)}{hint}", mark.line + 1 if mark else None) from None
     except yaml.reader.ReaderError as error:
         # The C parser counts bytes.
         line = (

@@ -26,7 +26,8 @@ def find_duplicates(entries: Iterable[Entry], accepted: Iterable[Entry] = ()) ->
 
     Accepted items come before every candidate, except that a candidate is never its own duplicate: an
     accepted item that was read from the same path, or has the same id and fingerprint, is that
-    candidate's own record. Among candidates the earlier path stays.
+    candidate's own record. A candidate with such a record comes before one without, so that a copy cannot take an
+    accepted item's place by its name; among the others the earlier path stays.
 
     Returns:
         Path of the later one -> a sentence that names the earlier one.
@@ -37,7 +38,12 @@ def find_duplicates(entries: Iterable[Entry], accepted: Iterable[Entry] = ()) ->
     items = list(accepted)
     items_by_id = {item.id: item for item in items}
     items_by_twin = {item.twin_key: item for item in items}
-    for entry in sorted(entries, key=lambda entry: entry.path):
+
+    def newcomer(entry: Entry) -> bool:
+        known = items_by_id.get(entry.id), items_by_twin.get(entry.twin_key)
+        return not any(item is not None and _own_record(entry, item) for item in known)
+
+    for entry in sorted(entries, key=lambda entry: (newcomer(entry), entry.path)):
         named, twin = by_id.get(entry.id), by_twin.get(entry.twin_key)
         item_named, item_twin = items_by_id.get(entry.id), items_by_twin.get(entry.twin_key)
         if twin is not None:

@@ -11,7 +11,7 @@ from ..candidate import Candidate, Fault
 from ..candidate.duplicates import Entry, find_duplicates
 from ..candidate.options import warnings
 from ..collection import SUFFIXES
-from ..domains import known_domains
+from ..domains import domain_names
 from ..gates.lint import describe, examine
 from . import configuration
 from .errors import CommandError
@@ -30,11 +30,13 @@ def execute(options: argparse.Namespace) -> int:
     """Print every fault and warning; 1 when there is a fault."""
     settings = configuration.read(options)
     files = list(_files(options.paths))
+    if not files:
+        raise CommandError("there are no candidate files there")
     candidates: dict[str, Candidate] = {}
     faults: dict[str, list[Fault]] = {}
     for path in files:
         try:
-            candidate, faults[str(path)] = examine(path, known_domains(), settings.domain)
+            candidate, faults[str(path)] = examine(path, domain_names(), settings.domain)
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror}") from None
         if candidate is not None:

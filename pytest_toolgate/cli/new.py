@@ -4,7 +4,7 @@ import argparse
 import re
 from pathlib import Path
 
-from ..domains import known_domains
+from ..domains import domain_names
 from .errors import CommandError
 
 TEMPLATE = """\
@@ -34,7 +34,7 @@ def declare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     """Add the command."""
     parser = commands.add_parser("new", help="write the skeleton of a candidate file")
     parser.add_argument("id", help="id of the candidate, of the form [a-z0-9_-]+")
-    parser.add_argument("--domain", required=True, choices=sorted(known_domains()), help="target software")
+    parser.add_argument("--domain", required=True, choices=sorted(domain_names()), help="target software")
     parser.add_argument(
         "--directory", type=Path, default=Path("candidates"), help="where to put it (default: candidates)"
     )

@@ -65,6 +65,10 @@ class ProviderSettings:
     any_model: bool = False
     prices: Mapping[str, Prices] = field(default_factory=dict)
 
+    def server(self) -> dict[str, Any]:
+        """What a reply depends on besides the model: which server answers, over which protocol."""
+        return {"kind": self.kind, "api": self.api, "base_url": self.base_url}
+
     @property
     def concurrency(self) -> int:
         """`max_concurrency` with its default."""

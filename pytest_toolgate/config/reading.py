@@ -97,6 +97,8 @@ class _Reader:
             return tuple(self.value(arguments[0], child, f"{key}[{i}]") for i, child in enumerate(node.value))
         if dataclasses.is_dataclass(hint):
             return self.build(hint, node, key)
+        if key.endswith(".api_key_env") and isinstance(node.value, str) and "$" in node.value:
+            raise self.refuse("must be the name of an environment variable, not its value", node, key)
         return self.scalar(hint, self.text(node, key), node, key)
 
     def mapping(self, cls: Any, node: Node, key: str) -> dict[str, Any]:  # noqa: ANN401 - any settings class
@@ -132,7 +134,8 @@ class _Reader:
             return self.number(hint, text, node, key)
         if not text.strip():
             raise self.refuse("is empty", node, key)
-        return Path(text).expanduser() if hint is Path else text
+        # Relative to the file that says so: it means the same wherever pytest is started.
+        return self.path.absolute().parent / Path(text).expanduser() if hint is Path else text
 
     def number(self, hint: type[int] | type[float], text: str, node: Node, key: str) -> float:
         try:
@@ -163,6 +166,10 @@ def _check(settings: Settings, reader: _Reader, root: Node, kinds: Collection[st
             raise reader.refuse(
                 f"is not a known kind of provider; known are {known}", node, f"providers.{provider.name}.kind"
             )
+    for name, domain in settings.domains.items():
+        if domain.python is not None and not os.access(domain.python, os.X_OK):
+            node = _at(root, "domains", name)
+            raise reader.refuse(f"`{domain.python}` is not a program that can be run", node, f"domains.{name}.python")
     names: set[str] = set()
     for i, screen in enumerate(settings.screens):
         node, key = _at(root, "screens", i), f"screens[{i}]"

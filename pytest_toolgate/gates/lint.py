@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ..candidate import Candidate, CandidateError, Fault, read_candidate
 from ..candidate.options import option_faults, warnings
+from ..domains import domain_names
 from .result import GateResult, error, passed
 from .twins import duplicates_of_run
 from .workbench import Workbench
@@ -18,7 +19,7 @@ def lint(path: Path, bench: Workbench) -> tuple[Candidate | None, GateResult]:
     """
     shown = bench.run.shown(path)
     try:
-        candidate, faults = examine(path, bench.domains, bench.settings.domain)
+        candidate, faults = examine(path, domain_names(), bench.settings.domain)
     except OSError as problem:
         return None, error("environment", f"{shown} cannot be read: {problem.strerror or problem}")
     if not faults and (sentence := duplicates_of_run(bench).get(shown)):

@@ -92,6 +92,7 @@ class _Screen:
             presented=candidate.presented,
             screen=settings.name,
             seed=bench.run.seed,
+            server=bench.settings.providers[settings.provider].server(),
             instruction=hashlib.sha256(INSTRUCTION.encode()).hexdigest(),
             **settings.asked(),
         )

@@ -16,8 +16,9 @@ from ..agents.protocol import ANSWER_FILE
 from ..candidate import Candidate
 from ..candidate.presentation import draw
 from ..config import SolveSettings
+from ..domains import load_domain
 from ..providers import ProviderError, Tokens
-from ..sandbox import Interpreter, SandboxError, SlotTimeout, probe
+from ..sandbox import Interpreter, Limits, SandboxError, SlotTimeout, probe
 from ..store.reuse import judged_agent_run, reuse_key
 from .answer_file import AnswerFile, read_answer_file
 from .money import cost, may_pay
@@ -44,7 +45,7 @@ class _Solve:
         self.settings = settings
         self.bench = bench
         self.attempt_id = attempt_id
-        self.domain = bench.domains[candidate.domain]
+        self.domain = load_domain(candidate.domain)
         self.presentation = draw(bench.run.seed, candidate.presented, f"solve {settings.agent}", 0)
         self.shown = self.presentation.show(candidate.options)
         self.begun = time.monotonic()
@@ -75,6 +76,7 @@ class _Solve:
             packages=dict(interpreter.packages),
             seed=self.bench.run.seed,
             version=__version__,
+            server=self.bench.settings.providers[self.settings.provider].server(),
             **dataclasses.asdict(self.settings),
         )
 
@@ -94,6 +96,7 @@ class _Solve:
                 interpreter=interpreter,
                 settings=self.settings,
                 provider=provider,
+                limits=Limits(memory=self.bench.settings.verify.memory, disk=self.bench.settings.verify.disk),
                 cpu_slots=self.bench.cpu_slots(),
                 deadline=self.begun + self.settings.time_limit,
                 may_pay=self._may_pay,
@@ -102,7 +105,7 @@ class _Solve:
                 run = agent(task)
             except AgentError as problem:
                 return self._failed(problem, interpreter, key)
-            if time.monotonic() >= task.deadline:
+            if time.monotonic() >= task.deadline + run.waited:
                 # The gate keeps the time, whatever the agent says: an answer it was still working on comes too late.
                 run = dataclasses.replace(run, ended="timeout")
             answer = read_answer_file(workspace / ANSWER_FILE, self.shown)

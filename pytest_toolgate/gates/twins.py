@@ -11,19 +11,29 @@ from pathlib import Path
 
 from ..candidate import CandidateError, read_candidate
 from ..candidate.duplicates import Entry, find_duplicates
+from ..domains import domain_names
 from ..store.accepted import read_entries
 from .workbench import Workbench
 
 COLLECTED = "collected.json"
 
 
-def note_collected(run_directory: Path, paths: list[str]) -> None:
-    """Leave the list of collected candidate files for the processes of the run; the first one counts."""
+def note_collected(run_directory: Path, paths: Mapping[str, str]) -> None:
+    """Leave what was collected (name of the item -> file) for the processes of the run; the first one counts."""
     try:
         with (run_directory / COLLECTED).open("x", encoding="utf-8") as file:
-            json.dump(paths, file)
+            json.dump(dict(paths), file)
     except FileExistsError:
         pass
+
+
+def read_collected(run_directory: Path) -> dict[str, str]:
+    """What `note_collected` left; empty where no process has collected anything yet."""
+    try:
+        collected: dict[str, str] = json.loads((run_directory / COLLECTED).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return collected
 
 
 def duplicates_of_run(bench: Workbench) -> Mapping[str, str]:
@@ -39,11 +49,10 @@ def duplicates_of_run(bench: Workbench) -> Mapping[str, str]:
 
 
 def _find(bench: Workbench) -> Mapping[str, str]:
-    collected: list[str] = json.loads((bench.run.directory / COLLECTED).read_text("utf-8"))
     entries = []
-    for path in map(Path, collected):
+    for path in map(Path, read_collected(bench.run.directory).values()):
         try:
-            candidate = read_candidate(path, domains=bench.domains, default_domain=bench.settings.domain)
+            candidate = read_candidate(path, domains=domain_names(), default_domain=bench.settings.domain)
         except (CandidateError, OSError):
             continue  # it will say so itself
         entries.append(Entry(bench.run.shown(path), candidate.id, candidate.twin_key, candidate.fingerprint))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..candidate import Candidate
 from ..candidate.matching import match_answer
 from ..candidate.presentation import Presentation, draw_moved
-from ..domains import Domain
+from ..domains import Domain, DomainError, load_domain
 from ..sandbox import Finished, Interpreter, Job, Limits, SandboxError, SlotTimeout, run
 from .result import GateResult, error, passed, rejected
 from .workbench import Workbench
@@ -37,12 +37,12 @@ class Answer:
 
 def verify(candidate: Candidate, bench: Workbench, attempt_id: str) -> GateResult:
     """Run the script as often as configured and compare the options it arrives at."""
-    domain = bench.domains[candidate.domain]
     settings = bench.settings.verify
     answers: list[Answer] = []
     notes: list[str] = []
     unused = False
     try:
+        domain = load_domain(candidate.domain)
         interpreter = bench.interpreter(domain)
         for number, shown in enumerate(
             draw_moved(bench.run.seed, candidate.fingerprint, candidate.answer, settings.repeats)
@@ -67,7 +67,7 @@ def verify(candidate: Candidate, bench: Workbench, attempt_id: str) -> GateResul
                 notes.append("the script printed a traceback and then its answer")
     except SandboxError as problem:
         return error("sandbox", str(problem))
-    except SlotTimeout as problem:
+    except (DomainError, SlotTimeout) as problem:
         return error("environment", str(problem))
     if unused:
         names = ", ".join(f"`{name}`" for name in domain.packages)

@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,14 +56,12 @@ class Workbench:
         run: The run.
         settings: The configuration.
         store: The database.
-        domains: Every known domain.
         default_python: Interpreter of a domain for which none is configured.
     """
 
     run: Run
     settings: Settings
     store: Store
-    domains: Mapping[str, Domain]
     default_python: Path
     _providers: dict[str, Provider] = field(default_factory=dict)
 
@@ -107,7 +104,9 @@ class Workbench:
 
     def stop_paid_work(self, sentence: str) -> None:
         """Make every later call of the run, in every process, end as `not-run`."""
-        self._stop_file.write_text(json.dumps(sentence), "utf-8")
+        written = self._stop_file.with_suffix(f".{os.getpid()}")
+        written.write_text(json.dumps(sentence), "utf-8")
+        written.rename(self._stop_file)
 
     def paid_work_stopped(self) -> str | None:
         """Why paid work was stopped, or None."""

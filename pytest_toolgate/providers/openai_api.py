@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     import openai
 
 
+NO_KEY = "none"
+"""What a server that asks for no key is sent, since the SDK insists on one."""
+
+
 def open_provider(settings: ProviderSettings, run_directory: Path) -> "OpenAIProvider":
     """Open the provider, which makes no request yet.
 
@@ -26,7 +30,7 @@ def open_provider(settings: ProviderSettings, run_directory: Path) -> "OpenAIPro
         ProviderError: The environment variable of the key is not set.
     """
     variable = settings.api_key_env or (None if settings.base_url else "OPENAI_API_KEY")
-    key = os.environ.get(variable, "") if variable else "none"
+    key = os.environ.get(variable, "") if variable else NO_KEY
     if not key:
         raise ProviderError(
             f"provider `{settings.name}`: the environment variable {variable}, which holds its key, is not set"
@@ -85,7 +89,7 @@ class OpenAIProvider:
                 return self._ended(self._checked(request, outcome), begun, requests)
             wait = wait_before_retry(outcome, requests, self._settings.retries)
             if wait is None or (left is not None and wait >= left):
-                failed = Response("failed", error=outcome.sentence.replace(self._key, "***"), quota=outcome.quota)
+                failed = Response("failed", error=outcome.sentence, quota=outcome.quota)
                 return self._ended(failed, begun, requests)
             await asyncio.sleep(wait)
 
@@ -147,7 +151,18 @@ class OpenAIProvider:
         )
 
     def _ended(self, response: Response, begun: float, requests: int) -> Response:
-        return dataclasses.replace(response, latency=time.monotonic() - begun, requests=requests)
+        return dataclasses.replace(
+            response,
+            # A server may echo the key anywhere, and all of this is stored and shown.
+            text=self._without_key(response.text),
+            error=self._without_key(response.error),
+            model_served=response.model_served and self._without_key(response.model_served),
+            latency=time.monotonic() - begun,
+            requests=requests,
+        )
+
+    def _without_key(self, text: str) -> str:
+        return text if self._key == NO_KEY else text.replace(self._key, "***")
 
 
 def _status_failure(error: "openai.APIStatusError") -> Failure:

@@ -13,26 +13,28 @@ def read_record(store: Store, attempt_id: str) -> dict[str, Any]:
     """Everything known about one attempt.
 
     Returns:
-        `item` (the candidate's content), `fingerprint`, `twin_key`, and `record`: run, gates, script runs,
-        replies and agent runs, the reused ones included.
+        `item` (the candidate's content, None when its file could not be read), `fingerprint`, `twin_key`, and
+        `record`: run, gates, script runs, replies and agent runs, the reused ones included.
 
     Raises:
-        StoreError: There is no such attempt, or it has no readable candidate.
+        StoreError: There is no such attempt.
     """
     attempts = store.query("SELECT * FROM attempts WHERE id = ?", [attempt_id])
-    if not attempts or attempts[0]["content_id"] is None:
-        raise StoreError(f"the database {store.path} holds no candidate for the attempt `{attempt_id}`")
+    if not attempts:
+        raise StoreError(f"the database {store.path} holds no attempt `{attempt_id}`")
     attempt = attempts[0]
-    content = _rows(store, "SELECT * FROM candidates WHERE id = ?", attempt["content_id"])[0]
+    contents = _rows(store, "SELECT * FROM candidates WHERE id = ?", attempt["content_id"])
+    content = contents[0] if contents else {}
+    runs = _rows(store, "SELECT * FROM runs WHERE id = ?", attempt["run_id"])
     return {
-        "item": content["content"],
-        "fingerprint": content["fingerprint"],
-        "twin_key": content["twin_key"],
+        "item": content.get("content"),
+        "fingerprint": content.get("fingerprint"),
+        "twin_key": content.get("twin_key"),
         "record": {
             "attempt": attempt_id,
             "path": attempt["path"],
             "time": attempt["time"],
-            "run": _rows(store, "SELECT * FROM runs WHERE id = ?", attempt["run_id"])[0],
+            "run": runs[0] if runs else None,
             "outcome": _rows(store, "SELECT * FROM outcomes WHERE attempt_id = ? ORDER BY time", attempt_id),
             "gates": _rows(store, "SELECT * FROM gates WHERE attempt_id = ? ORDER BY time", attempt_id),
             "script_runs": _rows(store, "SELECT * FROM script_runs WHERE attempt_id = ? ORDER BY time", attempt_id),

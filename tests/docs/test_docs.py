@@ -17,23 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
-from scripted_server import (
-    QUOTA,
-    REFUSED,
-    SERVER_ERROR,
-    STALL,
-    Reply,
-    Script,
-    ScriptedServer,
-    always,
-    avoiding,
-    by_model,
-    by_question,
-    choosing,
-    computing,
-    running,
-    saying,
-)
+from scripted_server import ScriptedServer
 
 from pytest_toolgate import options
 from pytest_toolgate.agents import agent_names
@@ -45,6 +29,7 @@ from pytest_toolgate.providers import provider_kinds
 from pytest_toolgate.store import schema
 
 from .pages import PAGES, REASONS, ROOT, Block, Output, blocks
+from .played import PLAYED
 
 DOCS = ROOT / "docs"
 PATIENCE = 60
@@ -70,38 +55,10 @@ _REASONS = frozenset(
 )
 
 
-def _solved(value: str) -> Script:
-    """No model knows the answer without the software, and an agent's model computes it."""
-    return by_model({"screen-model": avoiding(value), "agent-model": computing(value)})
-
-
-# What the models of the pages say, by what stands in the question.
-_PLAYED = by_question(
-    {
-        "cos(3 x)": _solved("0.0900"),
-        "`accepted`": _solved("0.50"),
-        "`too-easy`": choosing("0.50"),
-        "`budget`": choosing("0.50"),
-        "`inconclusive`": saying("It depends on the mesh."),
-        "`provider`": always(SERVER_ERROR),
-        "`first`": always(QUOTA),
-        "`second`": always(QUOTA),
-        "`wrong`": computing("0.60"),
-        "`no-answer`": saying("Let me think about it."),
-        "`bad-answer-file`": running("open('answer.txt', 'w').write('probably 0.50')"),
-        "`timeout`": always(STALL),
-        "`agent`": always(REFUSED),
-        "`guessed`": lambda asked: running("print('RESULT:', 0.5)", f"ANSWER: {asked.letter_of('0.50')}")(asked),
-        "j_3 * J_1": _solved("0.63766"),
-    },
-    otherwise=lambda asked: Reply("ANSWER: A"),
-)
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[ScriptedServer]:
     with ScriptedServer() as running_server:
-        running_server.script = _PLAYED
+        running_server.script = PLAYED
         yield running_server
 
 
@@ -116,11 +73,11 @@ def _of(*languages: str) -> list[Any]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_does_what_the_page_says(page: Path, server: ScriptedServer, tmp_path: Path) -> None:
-    """In a fresh directory with the page's own files and `docs/examples/<page>`, if there are any."""
+    """In a fresh directory with the page's own files, and the examples it names in `<!-- examples: name -->`."""
     here = tmp_path / "bench"
     here.mkdir()
-    if (examples := DOCS / "examples" / page.stem).is_dir():
-        shutil.copytree(examples, here, dirs_exist_ok=True)
+    for name in re.findall(r"^<!-- examples: (\w+) -->$", page.read_text("utf-8"), flags=re.MULTILINE):
+        shutil.copytree(DOCS / "examples" / name, here, dirs_exist_ok=True)
     output = Output(here)
     for block in blocks(page):
         if block.file is not None:
@@ -129,7 +86,7 @@ def test_every_command_does_what_the_page_says(page: Path, server: ScriptedServe
             file.write_text(block.text, "utf-8")
         if block.language == "console" and block.not_run is None:
             _run(block, here, _environment(tmp_path, server.base_url), output)
-        if block.language == "sql":
+        if block.language == "sql" and block.not_run is None:
             _query(block, here)
     if page.parent == DOCS:
         quoted = [block for block in blocks(page) if block.language == "text" and block.not_run is None]
@@ -319,6 +276,15 @@ def test_every_option_is_documented() -> None:
     assert not [name for name in parser.names if f"`{name}`" not in text]
     variables = {name.upper() for name in parser.names if not name.startswith("--")} - {"TOOLGATE_CANDIDATES"}
     assert not [name for name in variables if f"`{name}`" not in text]
+
+
+def test_every_remedy_of_the_sandbox_is_in_the_page() -> None:
+    text = _prose(DOCS / "ci.md")
+    source = ast.parse((ROOT / "pytest_toolgate" / "sandbox" / "probe.py").read_text("utf-8"))
+    constants = [node.value for node in ast.walk(source) if isinstance(node, ast.Constant)]
+    advice = [text for text in constants if isinstance(text, str) and re.match("type: sudo|.* docker run ", text)]
+    assert len(advice) >= 5
+    assert not [remedy for remedy in advice if re.sub("^.*?: ", "", remedy) not in text]
 
 
 def test_every_column_of_the_database_is_documented() -> None:

@@ -10,12 +10,14 @@ from .pool import Pool
 
 
 @pytest.fixture
-def pool(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Pool:
+def pool(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Pool:
     for name in os.environ:
         if name.startswith(("PYTEST_", "TOOLGATE_")) and name != "PYTEST_DEBUG_TEMPROOT":
             monkeypatch.delenv(name)
     monkeypatch.setenv("CANARY_KEY", KEY)
-    return Pool(pytester)
+    temporary = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    return Pool(pytester, temporary)
 
 
 @pytest.fixture

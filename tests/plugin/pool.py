@@ -131,10 +131,12 @@ class Pool:
 
     Attributes:
         root: Its directory, which is pytest's rootdir.
+        temporary: Where its sessions put their temporary files.
     """
 
-    def __init__(self, pytester: pytest.Pytester) -> None:
+    def __init__(self, pytester: pytest.Pytester, temporary: Path) -> None:
         self.pytester = pytester
+        self.temporary = temporary
         self.root = pytester.path
         self.write("pytest.ini", "[pytest]\n")
 

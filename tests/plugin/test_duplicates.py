@@ -1,6 +1,5 @@
 """Duplicates: within a run, by id, and against accepted items. The later path loses and names the earlier."""
 
-import pytest
 from scripted_server import ScriptedServer, avoiding, by_model, computing
 
 from .pool import OPTIONS, PROVIDER, SCREEN, SOLVE, VALUE, VERIFY, Pool
@@ -55,7 +54,6 @@ def test_accepted_items_come_first(pool: Pool, server: ScriptedServer) -> None:
     assert pool.accepted() == ["first"]
 
 
-@pytest.mark.xfail(strict=True, reason="a file that loses to an accepted item still wins over the item's own candidate")
 def test_an_accepted_candidate_is_no_duplicate_of_what_repeats_it(pool: Pool, server: ScriptedServer) -> None:
     """A copy under an earlier path must neither reject the accepted candidate nor remove its item."""
     _accept(pool, server)

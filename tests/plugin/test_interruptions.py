@@ -55,6 +55,7 @@ def test_a_stopped_run_keeps_what_was_finished(pool: Pool, server: ScriptedServe
     assert "INTERNALERROR" not in output
     assert pool.rows("SELECT kind FROM run_events") == [{"kind": "closed"}]
     assert not _left_over(pool)
+    assert not list(pool.temporary.iterdir())
 
     server.forget()
     server.script = WRONG

@@ -85,6 +85,7 @@ def test_one_outcome_per_candidate_everywhere(pool: Pool, server: ScriptedServer
         f"candidates/{name}.yaml": verdict for name, verdict in VERDICTS.items()
     }
     assert pool.accepted() == ["a-good"]
+    assert not list(pool.temporary.iterdir())
 
 
 @pytest.mark.parametrize("gates", ["lint", "lint,verify"])

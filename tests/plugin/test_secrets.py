@@ -59,7 +59,6 @@ def test_a_key_is_in_no_file_and_on_no_screen(
     assert "PATH" in pool.rows("SELECT stdout FROM script_runs")[0]["stdout"]
 
 
-@pytest.mark.xfail(strict=True, reason="only the text of a failed request is searched for the key")
 @pytest.mark.parametrize(
     "reply",
     [

@@ -140,11 +140,15 @@ def test_a_record_holds_everything_of_its_attempt_and_nothing_else(store: Store)
     json.dumps(document)
 
 
-def test_an_attempt_that_is_not_there_or_has_no_candidate(store: Store) -> None:
+def test_an_attempt_that_is_not_there(store: Store) -> None:
+    with pytest.raises(StoreError, match=str(store.path)):
+        read_record(store, "none")
+
+
+def test_a_file_that_could_not_be_read_has_a_record_without_an_item(store: Store) -> None:
     bare = store.append("attempts", {"run_id": "r", "path": "x.yaml"})
-    for attempt in ("none", bare):
-        with pytest.raises(StoreError, match=str(store.path)):
-            read_record(store, attempt)
+    document = read_record(store, bare)
+    assert (document["item"], document["record"]["path"], document["record"]["run"]) == (None, "x.yaml", None)
 
 
 # --- accepted items --------------------------------------------------------------------------------------
