@@ -9,6 +9,8 @@ import functools
 import os
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
@@ -17,7 +19,7 @@ from ..candidate.matching import match_answer
 from ..candidate.model import LETTERS
 from ..providers import Message, Request, Tokens
 from ..providers.protocol import NO_TOKENS
-from ..sandbox import Finished, Job, SandboxError, run
+from ..sandbox import Finished, Job, SandboxError, Slots, run
 from ..screen.reading import read_reply
 from . import inside
 from .protocol import ANSWER_FILE, AgentError, AgentRun, Task
@@ -113,14 +115,19 @@ class _Conversation:
             watch=self.task.domain.packages,
             workspace=self.task.workspace,
         )
-        begun = time.monotonic()
         try:
-            with self.task.cpu_slots.hold():
-                # Other workers' scripts are no work of this agent.
-                self.waited += time.monotonic() - begun
+            with self._place(self.task.cpu_slots):
                 return run(job)
         except SandboxError as problem:
             raise self._error(str(problem), "sandbox") from problem
+
+    @contextmanager
+    def _place(self, slots: Slots) -> Iterator[None]:
+        """Hold a place. What other workers do until it is free is no work of this agent."""
+        begun = time.monotonic()
+        with slots.hold():
+            self.waited += time.monotonic() - begun
+            yield
 
     def _feedback(self, finished: Finished, output: str, complaint: str, *, repeated: bool) -> str:
         parts = []
@@ -175,8 +182,9 @@ class _Conversation:
             raise self._error(stop, "budget" if "budget" in stop else "not-run")
         settings = self.task.settings
         messages = _recent(self.history)
-        request = Request(settings.model, messages, settings.reasoning, settings.max_output_tokens, self._left())
-        response = self.task.provider.ask(request)
+        with self._place(self.task.call_slots):
+            request = Request(settings.model, messages, settings.reasoning, settings.max_output_tokens, self._left())
+            response = self.task.provider.ask(request)
         self.turns += 1
         self.tokens += response.tokens
         if response.status == "failed":

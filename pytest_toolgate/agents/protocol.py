@@ -57,7 +57,8 @@ class Task:
         settings: Model and limits.
         provider: Where its model answers.
         limits: Memory and disk of the code it runs.
-        cpu_slots: To be held while its code runs.
+        call_slots: A place to be held during each model call; waiting for it does not count.
+        cpu_slots: A place to be held while its code runs; waiting for it does not count.
         deadline: `time.monotonic()` at which the agent's time is over.
         may_pay: To be asked before each model call with the tokens used so far; a sentence ends the solve.
     """
@@ -71,6 +72,7 @@ class Task:
     settings: SolveSettings
     provider: Provider
     limits: Limits
+    call_slots: Slots
     cpu_slots: Slots
     deadline: float
     may_pay: Callable[[Tokens], str | None]
@@ -87,7 +89,7 @@ class AgentRun:
         tokens: Used in all.
         used: Packages of the domain that ran in its workspace.
         note: How it came to its end, in words.
-        waited: Seconds it waited for a CPU place, which do not count against its time.
+        waited: Seconds it waited for places, which do not count against its time.
     """
 
     ended: Literal["finished", "timeout"]

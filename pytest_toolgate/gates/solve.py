@@ -97,6 +97,7 @@ class _Solve:
                 settings=self.settings,
                 provider=provider,
                 limits=Limits(memory=self.bench.settings.verify.memory, disk=self.bench.settings.verify.disk),
+                call_slots=self.bench.call_slots(self.settings.provider),
                 cpu_slots=self.bench.cpu_slots(),
                 deadline=self.begun + self.settings.time_limit,
                 may_pay=self._may_pay,
