@@ -99,7 +99,7 @@ def main() -> int:
                 begun = time.monotonic()
                 task = Task(
                     question, options, {}, Path(tempfile.mkdtemp(dir=run_directory)), load_domain("scipy"), interpreter,
-                    settings, provider, Limits(), Slots(run_directory / "calls", 1, 600), Slots(run_directory / "cpu", 2, 600), begun + SECONDS, lambda _: None,
+                    settings, provider, Limits(), (), Slots(run_directory / "calls", 1, 600), Slots(run_directory / "cpu", 2, 600), begun + SECONDS, lambda: None,
                 )  # fmt: skip
                 letter = loop(task)
                 good = letter is not None and options[letter] == right

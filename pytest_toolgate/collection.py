@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from . import options
-from .file_names import in_utf8
+from .file_names import SUFFIXES, in_utf8
 
-SUFFIXES = (".yaml", ".yml", ".json")
 _LOOKED_AT = 64 * 1024
-_QUESTION = re.compile(rb"""^\s*\{?\s*["']?question["']?\s*:""", re.MULTILINE)
+_QUESTION = re.compile(rb"""^[ \t]*+(?:\{\s*+)?+["']?question["']?[ \t]*+:""", re.MULTILINE)
 _ROOTS = pytest.StashKey["Roots"]()
 
 

@@ -3,19 +3,16 @@
 import dataclasses
 import json
 import os
-import platform
-import shutil
 import signal
 import tempfile
-import time
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pytest
 
 from . import __version__, options
-from .collection import SUFFIXES
+from .file_names import SUFFIXES
 from .judging import RUN, chosen_gates, load_settings, properties, run_to_json
 
 if TYPE_CHECKING:
@@ -23,6 +20,7 @@ if TYPE_CHECKING:
     from .progress import Progress
     from .providers.embedded import Launcher
     from .store import Store
+    from .store.accepted import AcceptedItems
 
 
 class Controller:
@@ -34,8 +32,10 @@ class Controller:
         self.problems: list[str] = []
         self.removed: list[str] = []
         self.not_run: list[str] = []
-        self.begun = time.monotonic()
         self._store: Store | None = None
+        self._lock: IO[str] | None = None
+        self._items: AcceptedItems | None = None
+        self._reported: set[str] = set()
         self._launchers: list[Launcher] = []
         self._collected: list[str] = []
         self._progress: Progress | None = None
@@ -61,7 +61,7 @@ class Controller:
         if self._store is not None:
             return
         from .gates import Run
-        from .store import Store, StoreError, new_id
+        from .store import StoreError, new_id
 
         settings = load_settings(self.config)
         run = Run(
@@ -76,24 +76,15 @@ class Controller:
             all_screens=options.flag(self.config, "all-screens"),
         )
         try:
-            self._store = Store(run.database)
-            self._store.take_in_spool()
-            self._store.append("runs", {
-                "id": run.id,
-                "version": __version__,
-                "seed": run.seed,
-                "gates": list(run.gates),
-                "settings": settings.plain(),
-                "machine": {
-                    "python": platform.python_version(),
-                    "system": platform.platform(),
-                    "cores": os.cpu_count(),
-                },
-            })  # fmt: skip
+            from .run_directory import open_run
+
+            self._store, self._lock = open_run(run, settings)
         except StoreError as error:
-            shutil.rmtree(run.directory, ignore_errors=True)
             raise pytest.UsageError(str(error)) from None
         self.config.stash[RUN] = run
+        from .store.accepted import AcceptedItems
+
+        self._items = AcceptedItems(run.accepted)
         self._old_handler = signal.signal(signal.SIGTERM, _interrupt)
         self._start_launchers(settings, run)
         terminal = self.config.pluginmanager.get_plugin("terminalreporter")
@@ -163,6 +154,7 @@ class Controller:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take in one report. Whatever goes wrong here must not end the run: it is told at its end."""
+        self._reported.add(report.nodeid)
         try:
             if (text := getattr(report, "toolgate", None)) is not None:
                 self._take(report.nodeid, text)
@@ -171,20 +163,19 @@ class Controller:
 
     def _take(self, nodeid: str, text: str) -> None:
         from .gates import Attempt
-        from .store.accepted import remove_item, write_item
         from .store.record import read_record
 
         values = json.loads(text)
         attempt = Attempt(**{**values, "warnings": tuple(values["warnings"])})
         self.attempts[nodeid] = attempt
         run = self.config.stash[RUN]
-        if attempt.outcome == "accepted" and self._store is not None:
-            write_item(run.accepted, attempt.candidate_id, read_record(self._store, attempt.id))
-        elif attempt.outcome in ("rejected", "review") and attempt.candidate_id:
-            removed = remove_item(run.accepted, attempt.candidate_id, attempt.path)
-            if removed is not None:
-                self.removed.append(run.shown(removed))
-        elif attempt.outcome == "error" and self._store is not None:
+        if self._store is None or self._items is None:
+            return
+        if attempt.outcome == "accepted":
+            self._items.write(attempt.candidate_id, attempt.path, read_record(self._store, attempt.id))
+        elif attempt.outcome in ("rejected", "review"):
+            self.removed.extend(run.shown(item) for item in self._items.remove(attempt.path))
+        elif attempt.outcome == "error":
             self._close(attempt)
 
     def _unfinished(self, nodeid: str, reason: str, sentence: str) -> "Attempt":
@@ -234,7 +225,11 @@ class Controller:
             self._progress.stop()
         if self._store is None:
             return
-        missing = [nodeid for nodeid in self._collected if self._is_candidate(nodeid) and nodeid not in self.attempts]
+        from .gates.twins import read_collected
+
+        missing = [
+            nodeid for nodeid in read_collected(self.config.stash[RUN].directory) if nodeid not in self._reported
+        ]
         try:
             self._store.append("run_events", {
                 "run_id": self.config.stash[RUN].id,
@@ -259,9 +254,10 @@ class Controller:
         """Stop what was started, whatever happened."""
         for launcher in self._launchers:
             launcher.stop()
-        if self._store is not None:
-            self._store.close()
-            shutil.rmtree(self.config.stash[RUN].directory, ignore_errors=True)
+        if self._store is not None and self._lock is not None:
+            from .run_directory import close_run
+
+            close_run(self.config.stash[RUN], self._store, self._lock)
             signal.signal(signal.SIGTERM, self._old_handler)
 
 

@@ -1,7 +1,10 @@
-"""File names as text: Linux allows any bytes in them, and nothing that stores or sends text does."""
+"""File names: Linux allows any bytes in them, and nothing that stores or sends text does."""
 
 import os
 from pathlib import Path
+
+SUFFIXES = (".yaml", ".yml", ".json")
+"""How the name of a candidate file ends."""
 
 
 def in_utf8(path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,9 +44,13 @@ def load_settings(config: pytest.Config) -> "Settings":
     if file is None:
         return Settings()
     try:
-        return read_settings(file, kinds=provider_kinds(), agents=agent_names())
+        settings = read_settings(file, kinds=provider_kinds(), agents=agent_names())
     except ConfigError as error:
         raise pytest.UsageError(str(error)) from None
+    for name, domain in settings.domains.items():
+        if domain.python is not None and not os.access(domain.python, os.X_OK):
+            raise pytest.UsageError(f"{file}: `domains.{name}.python` {domain.python} is not a program that can be run")
+    return settings
 
 
 def chosen_gates(config: pytest.Config, settings: "Settings") -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Command line options, their ini options and environment variables: CLI > environment > ini > default."""
 
 import os
+import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,13 +83,12 @@ def seed(config: pytest.Config) -> int:
     """The run seed.
 
     Raises:
-        pytest.UsageError: It is not a whole number.
+        pytest.UsageError: It is not a whole number, or too large for the database.
     """
     given = text(config, "seed")
-    try:
-        return int(given)
-    except ValueError:
-        raise pytest.UsageError(f"--toolgate-seed must be a whole number, not `{given}`") from None
+    if not re.fullmatch(r"-?[0-9]{1,18}", given):
+        raise pytest.UsageError(f"--toolgate-seed must be a whole number of at most 18 digits, not `{given[:60]}`")
+    return int(given)
 
 
 def path(config: pytest.Config, name: str) -> Path:
@@ -111,8 +111,15 @@ def config_file(config: pytest.Config) -> Path | None:
 
 
 def candidate_directories(config: pytest.Config) -> list[Path]:
-    """What the ini option `toolgate_candidates` names, as written."""
-    return [Path(part) for part in shlex.split(config.getini("toolgate_candidates"))]
+    """What the ini option `toolgate_candidates` names, as written.
+
+    Raises:
+        pytest.UsageError: Its quotes do not match.
+    """
+    try:
+        return [Path(part) for part in shlex.split(config.getini("toolgate_candidates"))]
+    except ValueError as error:
+        raise pytest.UsageError(f"toolgate_candidates: {error}") from None
 
 
 def _ini(name: str) -> str:

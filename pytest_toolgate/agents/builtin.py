@@ -25,12 +25,13 @@ from . import inside
 from .protocol import ANSWER_FILE, AgentError, AgentRun, Task
 
 _BLOCK = re.compile(r"```[ \t]*(?:python3?|py)?[ \t]*\r?\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE)
-_RESULT = re.compile(r"^RESULT:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_RESULT = re.compile(r"^RESULT:[ \t]*+(\S[^\n]*+)$", re.MULTILINE)
 # What one turn may show of a script's output, in characters, and what the conversation may grow to.
 _SHOWN_OUTPUT = 1500
 _SHOWN_ERROR = 1200
 _HISTORY = 14_000
 _MAX_SCRIPT = 64 * 1024
+_LOOKED_AT = 64 * 1024
 _EXPLAIN = "toolgate_explain"
 # After so many scripts in a row without a usable result the conversation starts again from the question: a small
 # model repeats what it sees, its own mistake most of all.
@@ -114,6 +115,7 @@ class _Conversation:
             limits=dataclasses.replace(self.task.limits, wall=wall),
             watch=self.task.domain.packages,
             workspace=self.task.workspace,
+            hidden=self.task.hidden,
         )
         try:
             with self._place(self.task.cpu_slots):
@@ -148,18 +150,19 @@ class _Conversation:
 
     def _about_result(self, output: str) -> str:
         """Say which option the printed result rounds to: the reader of a multiple-choice question does no less."""
-        found = _RESULT.findall(output)
-        if not found:
+        results = _RESULT.findall(output[-_LOOKED_AT:])
+        if not results:
             return "Print the value that the question asks for as a line RESULT: <value>, with all its digits."
-        match = match_answer(found[-1], self.task.options)
+        result = results[-1].strip()
+        match = match_answer(result, self.task.options)
         if match.letter is not None:
             return (
-                f"RESULT {found[-1][:60]} is option {match.letter}. If your script does what the question says, "
+                f"RESULT {result[:60]} is option {match.letter}. If your script does what the question says, "
                 f"finish with the line ANSWER: {match.letter}"
             )
-        self._mistaken(f"gave {found[-1][:60]}, which is none of the options")
+        self._mistaken(f"gave {result[:60]}, which is none of the options")
         return (
-            f"RESULT {found[-1][:60]} is none of the options. Read the question again, find what your script does "
+            f"RESULT {result[:60]} is none of the options. Read the question again, find what your script does "
             "otherwise, and write the corrected script."
         )
 
@@ -178,17 +181,18 @@ class _Conversation:
 
     def _ask(self) -> str | None:
         """The model's next reply; None when time ran out while waiting for it."""
-        if stop := self.task.may_pay(self.tokens):
-            raise self._error(stop, "budget" if "budget" in stop else "not-run")
         settings = self.task.settings
         messages = _recent(self.history)
         with self._place(self.task.call_slots):
+            if stop := self.task.may_pay():
+                raise self._error(stop[1], stop[0])
             request = Request(settings.model, messages, settings.reasoning, settings.max_output_tokens, self._left())
             response = self.task.provider.ask(request)
         self.turns += 1
         self.tokens += response.tokens
         if response.status == "failed":
-            if self._left() <= 0:
+            # Only a model that has answered before is known to be slow rather than dead.
+            if self._left() <= 0 and self.turns > 1:
                 return None
             raise self._error(f"the agent's model failed: {response.error}", "provider", quota=response.quota)
         if response.status == "refused":

@@ -57,10 +57,11 @@ class Task:
         settings: Model and limits.
         provider: Where its model answers.
         limits: Memory and disk of the code it runs.
+        hidden: Paths that neither it nor its code may see.
         call_slots: A place to be held during each model call; waiting for it does not count.
         cpu_slots: A place to be held while its code runs; waiting for it does not count.
         deadline: `time.monotonic()` at which the agent's time is over.
-        may_pay: To be asked before each model call with the tokens used so far; a sentence ends the solve.
+        may_pay: To be asked before each model call; a reason with its sentence ends the solve.
     """
 
     question: str
@@ -72,10 +73,11 @@ class Task:
     settings: SolveSettings
     provider: Provider
     limits: Limits
+    hidden: tuple[Path, ...]
     call_slots: Slots
     cpu_slots: Slots
     deadline: float
-    may_pay: Callable[[Tokens], str | None]
+    may_pay: Callable[[], tuple[str, str] | None]
 
 
 @dataclass(frozen=True, slots=True)

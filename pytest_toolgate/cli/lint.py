@@ -10,9 +10,10 @@ from typing import Any
 from ..candidate import Candidate, Fault
 from ..candidate.duplicates import Entry, find_duplicates
 from ..candidate.options import warnings
-from ..collection import SUFFIXES
 from ..domains import domain_names
+from ..file_names import SUFFIXES
 from ..gates.lint import describe, examine
+from ..gates.result import escaped
 from . import configuration
 from .errors import CommandError
 
@@ -73,8 +74,8 @@ def _plain(path: str, faults: list[Fault], candidate: Candidate | None) -> dict[
 def _print(faults: dict[str, list[Fault]], candidates: dict[str, Candidate]) -> None:
     for path, found in faults.items():
         for fault in found:
-            print(f"{describe(path, fault)} [{fault.reason}]")
+            print(escaped(f"{describe(path, fault)} [{fault.reason}]"))
         for warning in warnings(candidates[path]) if path in candidates else ():
-            print(f"{path}: warning: {warning}")
+            print(escaped(f"{path}: warning: {warning}"))
     wrong = sum(bool(found) for found in faults.values())
     print(f"{len(faults)} candidates, {wrong} with faults" if wrong else f"{len(faults)} candidates, no faults")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
+from ..store import StoreError
 from . import database, init, lint, model, new
 from .errors import CommandError
 
@@ -26,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         code: int = options.execute(options)
-    except CommandError as error:
+    except (CommandError, StoreError) as error:
         print(f"toolgate: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:

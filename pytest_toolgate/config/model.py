@@ -67,7 +67,7 @@ class ProviderSettings:
 
     def server(self) -> dict[str, Any]:
         """What a reply depends on besides the model: which server answers, over which protocol."""
-        return {"kind": self.kind, "api": self.api, "base_url": self.base_url}
+        return {"kind": self.kind, "api": self.api, "base_url": self.base_url, "any_model": self.any_model}
 
     @property
     def concurrency(self) -> int:

@@ -166,10 +166,6 @@ def _check(settings: Settings, reader: _Reader, root: Node, kinds: Collection[st
             raise reader.refuse(
                 f"is not a known kind of provider; known are {known}", node, f"providers.{provider.name}.kind"
             )
-    for name, domain in settings.domains.items():
-        if domain.python is not None and not os.access(domain.python, os.X_OK):
-            node = _at(root, "domains", name)
-            raise reader.refuse(f"`{domain.python}` is not a program that can be run", node, f"domains.{name}.python")
     names: set[str] = set()
     for i, screen in enumerate(settings.screens):
         node, key = _at(root, "screens", i), f"screens[{i}]"

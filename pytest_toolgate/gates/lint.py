@@ -50,4 +50,4 @@ def _refused(shown: str, faults: list[Fault]) -> GateResult:
 def describe(shown: str, fault: Fault) -> str:
     """A fault with its place: `path:line: field: sentence`."""
     where = f"{shown}:{fault.line}" if fault.line else shown
-    return f"{where}: {fault.field}: {fault.sentence}" if fault.field else f"{where}: {fault.sentence}"
+    return f"{where}: {fault.field[:60]}: {fault.sentence}" if fault.field else f"{where}: {fault.sentence}"

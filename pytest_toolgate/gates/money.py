@@ -2,7 +2,7 @@
 
 from ..config import EMBEDDED, ProviderSettings
 from ..providers import Tokens
-from ..store.reuse import spent
+from ..store.spending import spent
 from .result import GateResult, error
 from .workbench import Workbench
 
@@ -20,20 +20,28 @@ def cost(provider: ProviderSettings, model: str, tokens: Tokens) -> float | None
     return total / 1e6
 
 
-def may_pay(bench: Workbench, attempt_id: str, pending: float = 0.0) -> GateResult | None:
-    """None when the next call may be made, else the result that ends the gate.
+def may_pay(bench: Workbench, attempt_id: str, provider: ProviderSettings) -> GateResult | None:
+    """None when the next call to a provider may be made, else the result that ends the gate.
 
-    Args:
-        bench: The workbench.
-        attempt_id: The attempt that would pay.
-        pending: USD it has spent on calls that are not recorded yet.
+    To be asked when the call's place is held: while it waited, another process may have spent the last of it.
     """
+    if provider.kind == EMBEDDED:
+        return None
     if stopped := bench.paid_work_stopped():
         return error("not-run", f"paid work of this run was stopped: {stopped}")
     budget = bench.settings.budget
-    if budget.usd is not None and spent(bench.store, bench.run.id) + pending >= budget.usd:
-        return error("budget", f"the run has spent its budget of {budget.usd:g} USD")
-    cap = budget.usd_per_candidate
-    if cap is not None and spent(bench.store, bench.run.id, attempt_id) + pending >= cap:
-        return error("budget", f"the candidate has spent its budget of {cap:g} USD")
+    for cap, whose, attempt in (
+        (budget.usd, "the run", None),
+        (budget.usd_per_candidate, "the candidate", attempt_id),
+    ):
+        if cap is None:
+            continue
+        paid = spent(bench.store, bench.run.id, attempt)
+        if paid.usd >= cap:
+            return error("budget", f"{whose} has spent its budget of {cap:g} USD")
+        if paid.unknown:
+            calls = "call" if paid.unknown == 1 else "calls"
+            return error(
+                "budget", f"{whose} has made {paid.unknown} {calls} whose cost is unknown, so no budget can be kept"
+            )
     return None

@@ -9,9 +9,9 @@ from typing import Literal
 
 from ..candidate import Candidate
 from ..config import GATES
-from ..store import StoreError
+from ..store import StoreError, as_column
 from .lint import lint
-from .result import GateResult, error, fault, visible
+from .result import GateResult, error, escaped, fault
 from .screen import screen
 from .solve import solve
 from .verify import verify
@@ -109,7 +109,11 @@ class _Judgement:
         store, candidate = self.bench.store, self.candidate
         content_id = None
         if candidate is not None:
-            known = store.query("SELECT id FROM candidates WHERE fingerprint = ? LIMIT 1", [candidate.fingerprint])
+            # The fingerprint leaves out what no gate depends on (id, tags), which the item is to hold all the same.
+            known = store.query(
+                "SELECT id FROM candidates WHERE fingerprint = ? AND content = ? LIMIT 1",
+                [candidate.fingerprint, as_column(candidate.content())],
+            )
             content_id = known[0]["id"] if known else store.append("candidates", {
                 "fingerprint": candidate.fingerprint,
                 "presented": candidate.presented,
@@ -126,7 +130,7 @@ class _Judgement:
 
     def _note(self, result: GateResult, begun: float) -> None:
         result = dataclasses.replace(
-            result, sentence=visible(result.sentence), warnings=tuple(map(visible, result.warnings))
+            result, sentence=escaped(result.sentence), warnings=tuple(map(escaped, result.warnings))
         )
         self.results.append(result)
         self.bench.store.append("gates", {

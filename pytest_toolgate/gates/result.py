@@ -33,7 +33,7 @@ class GateResult:
     made: int = 0
 
 
-def visible(text: str) -> str:
+def escaped(text: str) -> str:
     """A stranger's text as it may be shown: what a terminal would obey, or no encoding can hold, is written out."""
     return _UNSEEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
@@ -42,7 +42,7 @@ def fault(problem: BaseException) -> str:
     """An unforeseen exception as one sentence that still says where to look."""
     frames = traceback.extract_tb(problem.__traceback__)
     where = f" in {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"{type(problem).__name__}{where}: {visible(' '.join(str(problem).split()))[:300]}"
+    return f"{type(problem).__name__}{where}: {escaped(' '.join(str(problem).split()))[:300]}"
 
 
 def passed(*warnings: str, reused: int = 0, made: int = 0) -> GateResult:

@@ -19,7 +19,7 @@ from .result import GateResult, error
 from .workbench import Workbench
 
 # A reply is kept whole up to here; nothing that answers a multiple-choice question is longer.
-_KEPT_TEXT = 256 * 1024
+KEPT_TEXT = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +86,14 @@ class _Screen:
         self.settings = settings
         self.bench = bench
         self.attempt_id = attempt_id
+        self.provider = bench.settings.providers[settings.provider]
         self.replies: dict[int, Reply] = {}
         # Neither the answer nor the script is part of the key: editing them does not make a paid reply stale.
         self.key = reuse_key(
             presented=candidate.presented,
             screen=settings.name,
             seed=bench.run.seed,
-            server=bench.settings.providers[settings.provider].server(),
+            server=self.provider.server(),
             instruction=hashlib.sha256(INSTRUCTION.encode()).hexdigest(),
             **settings.asked(),
         )
@@ -123,10 +124,10 @@ class _Screen:
                 continue
             if self.count.decided == "rejected":
                 return None
-            if stop := may_pay(self.bench, self.attempt_id):
-                return stop
             try:
                 with self.bench.call_slots(self.settings.provider).hold():
+                    if stop := may_pay(self.bench, self.attempt_id, self.provider):
+                        return stop
                     self.replies[index] = self._ask(index)
             except (ProviderError, SlotTimeout) as problem:
                 return error("provider", str(problem))
@@ -181,7 +182,6 @@ class _Screen:
         chosen: str | None,
         base_url: str,
     ) -> None:
-        provider = self.bench.settings.providers[self.settings.provider]
         tokens = response.tokens
         reply_id = self.bench.store.append(
             "replies",
@@ -199,7 +199,7 @@ class _Screen:
                 "seed": self.bench.run.seed,
                 "presentation": str(presentation),
                 "status": reply.status,
-                "text": response.text[:_KEPT_TEXT],
+                "text": response.text[:KEPT_TEXT],
                 "note": reply.note,
                 "chosen": chosen,
                 "value": None if chosen is None else self.candidate.options[chosen],
@@ -208,7 +208,7 @@ class _Screen:
                 "cached_tokens": tokens.cached,
                 "output_tokens": tokens.output,
                 "reasoning_tokens": tokens.reasoning,
-                "cost": cost(provider, self.settings.model, tokens),
+                "cost": cost(self.provider, self.settings.model, tokens),
                 "requests": response.requests,
                 "latency": round(response.latency, 3),
             },

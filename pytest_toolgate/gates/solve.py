@@ -2,11 +2,11 @@
 
 import dataclasses
 import json
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,13 @@ from ..candidate import Candidate
 from ..candidate.presentation import draw
 from ..config import SolveSettings
 from ..domains import load_domain
-from ..providers import ProviderError, Tokens
-from ..sandbox import Interpreter, Limits, SandboxError, SlotTimeout, probe
+from ..providers import Provider, ProviderError, Request, Response, Tokens
+from ..sandbox import Interpreter, Limits, SandboxError, SlotTimeout, probe, remove_tree
 from ..store.reuse import judged_agent_run, reuse_key
 from .answer_file import AnswerFile, read_answer_file
 from .money import cost, may_pay
-from .result import GateResult, error
+from .result import GateResult, error, fault
+from .screen import KEPT_TEXT
 from .verify import environment, problem_files
 from .workbench import Workbench
 
@@ -48,6 +49,8 @@ class _Solve:
         self.domain = load_domain(candidate.domain)
         self.presentation = draw(bench.run.seed, candidate.presented, f"solve {settings.agent}", 0)
         self.shown = self.presentation.show(candidate.options)
+        self.provider = bench.settings.providers[settings.provider]
+        self.replies = 0
         self.begun = time.monotonic()
 
     def result(self) -> GateResult:
@@ -57,8 +60,6 @@ class _Solve:
             recorded = None if self.bench.run.fresh else judged_agent_run(self.bench.store, key)
             if recorded:
                 return self._reuse(recorded)
-            if stop := may_pay(self.bench, self.attempt_id):
-                return stop
             return self._run(interpreter, key)
         except SandboxError as problem:
             return error("sandbox", str(problem))
@@ -76,7 +77,7 @@ class _Solve:
             packages=dict(interpreter.packages),
             seed=self.bench.run.seed,
             version=__version__,
-            server=self.bench.settings.providers[self.settings.provider].server(),
+            server=self.provider.server(),
             **dataclasses.asdict(self.settings),
         )
 
@@ -85,7 +86,9 @@ class _Solve:
         agent = load_agent(self.settings.agent)
         provider = self.bench.provider(self.settings.provider)
         # The clock starts with a place at the model, so that a time limit does not measure the other workers.
-        with self.bench.agent_slots(self.settings.provider).hold(), _workspace() as workspace:
+        with self.bench.agent_slots(self.settings.provider).hold(), _workspace(self.bench.run.directory) as workspace:
+            if stop := may_pay(self.bench, self.attempt_id, self.provider):
+                return stop
             self.begun = time.monotonic()
             task = Task(
                 question=self.candidate.question,
@@ -95,8 +98,9 @@ class _Solve:
                 domain=self.domain,
                 interpreter=interpreter,
                 settings=self.settings,
-                provider=provider,
+                provider=_Kept(provider, self),
                 limits=Limits(memory=self.bench.settings.verify.memory, disk=self.bench.settings.verify.disk),
+                hidden=self.bench.hidden(self.candidate),
                 call_slots=self.bench.call_slots(self.settings.provider),
                 cpu_slots=self.bench.cpu_slots(),
                 deadline=self.begun + self.settings.time_limit,
@@ -106,19 +110,47 @@ class _Solve:
                 run = agent(task)
             except AgentError as problem:
                 return self._failed(problem, interpreter, key)
+            except Exception as problem:
+                self._failed(AgentError(fault(problem), "internal"), interpreter, key)
+                raise
             if time.monotonic() >= task.deadline + run.waited:
                 # The gate keeps the time, whatever the agent says: an answer it was still working on comes too late.
                 run = dataclasses.replace(run, ended="timeout")
             answer = read_answer_file(workspace / ANSWER_FILE, self.shown)
-        result = self._judge(run, answer)
-        self._record(interpreter, key, run, answer, result)
-        return result
+            result = self._judge(run, answer)
+            self._record(interpreter, key, run, answer, result)
+            return result
 
-    def _may_pay(self, tokens: Tokens) -> str | None:
-        provider = self.bench.settings.providers[self.settings.provider]
-        pending = cost(provider, self.settings.model, tokens) or 0.0
-        stop = may_pay(self.bench, self.attempt_id, pending)
-        return stop.sentence if stop else None
+    def _may_pay(self) -> tuple[str, str] | None:
+        stop = may_pay(self.bench, self.attempt_id, self.provider)
+        return (stop.reason, stop.sentence) if stop else None
+
+    def keep(self, request: Request, response: Response, base_url: str) -> None:
+        """Record one reply of the agent's model before anything else happens with it."""
+        self.replies += 1
+        tokens = response.tokens
+        self.bench.store.append(
+            "agent_replies",
+            {
+                "attempt_id": self.attempt_id,
+                "run_id": self.bench.run.id,
+                "number": self.replies,
+                "provider": self.settings.provider,
+                "base_url": base_url,
+                "model_asked": request.model,
+                "model_served": response.model_served,
+                "status": response.status,
+                "text": response.text[:KEPT_TEXT],
+                "note": response.error,
+                "input_tokens": tokens.input,
+                "cached_tokens": tokens.cached,
+                "output_tokens": tokens.output,
+                "reasoning_tokens": tokens.reasoning,
+                "cost": cost(self.provider, request.model, tokens),
+                "requests": response.requests,
+                "latency": round(response.latency, 3),
+            },
+        )
 
     def _judge(self, run: AgentRun, answer: AnswerFile) -> GateResult:
         if run.ended == "timeout":
@@ -159,7 +191,6 @@ class _Solve:
         self, interpreter: Interpreter, key: str, run: AgentRun, answer: AnswerFile, result: GateResult
     ) -> None:
         chosen = None if answer.letter is None else self.presentation.original(answer.letter)
-        provider = self.bench.settings.providers[self.settings.provider]
         tokens: Tokens = run.tokens
         row_id = self.bench.store.append(
             "agent_runs",
@@ -186,7 +217,7 @@ class _Solve:
                 "cached_tokens": tokens.cached,
                 "output_tokens": tokens.output,
                 "reasoning_tokens": tokens.reasoning,
-                "cost": cost(provider, self.settings.model, tokens),
+                "cost": cost(self.provider, self.settings.model, tokens),
                 "wall": round(time.monotonic() - self.begun, 3),
             },
         )
@@ -194,11 +225,30 @@ class _Solve:
         self.bench.store.append("uses", use)
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A provider whose replies are recorded as they come: killed at any instant, none that was paid for is lost."""
+
+    inner: Provider
+    solve: _Solve
+
+    @property
+    def base_url(self) -> str:
+        """Address of the server."""
+        return self.inner.base_url
+
+    def ask(self, request: Request) -> Response:
+        """Make one call and record what came back."""
+        response = self.inner.ask(request)
+        self.solve.keep(request, response, self.inner.base_url)
+        return response
+
+
 @contextmanager
-def _workspace() -> Iterator[Path]:
-    """A fresh directory outside every repository, gone afterwards whatever it holds then."""
-    directory = Path(tempfile.mkdtemp(prefix="toolgate-solve-"))
+def _workspace(run_directory: Path) -> Iterator[Path]:
+    """A fresh directory, gone afterwards whatever it holds then; what cannot be removed goes with the run's own."""
+    directory = Path(tempfile.mkdtemp(prefix="solve-", dir=run_directory))
     try:
         yield directory
     finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        remove_tree(directory)

@@ -144,6 +144,7 @@ def _job(
         limits=Limits(wall=settings.time_limit, memory=settings.memory, disk=settings.disk),
         env={"PYTHONHASHSEED": _HASH_SEEDS[number % len(_HASH_SEEDS)]},
         watch=domain.packages,
+        hidden=bench.hidden(candidate),
     )
 
 
@@ -213,8 +214,8 @@ def _missing_package(finished: Finished, domain: Domain) -> str | None:
     if finished.ended != "exited" or finished.exit_code == 0:
         return None
     match = _MISSING_MODULE.match(_last_line(finished.stderr))
-    top = match[1].split(".")[0] if match and match[1] else None
-    return top if top in (*domain.packages, *domain.stand_ins) else None
+    # A submodule that does not exist is the script's own mistake.
+    return match[1] if match and match[1] in (*domain.packages, *domain.stand_ins) else None
 
 
 def _last_line(stderr: bytes) -> str:

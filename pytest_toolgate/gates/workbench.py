@@ -5,6 +5,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..candidate import Candidate
 from ..config import DomainSettings, Settings
 from ..domains import Domain
 from ..file_names import in_utf8
@@ -83,6 +84,11 @@ class Workbench:
         if name not in self._providers:
             self._providers[name] = open_provider(self.settings.providers[name], self.run.directory)
         return self._providers[name]
+
+    def hidden(self, candidate: Candidate) -> tuple[Path, ...]:
+        """What no script and no agent may see, wherever the interpreter happens to be installed."""
+        run = self.run
+        return (run.root, candidate.path.parent, run.database.parent, run.accepted, run.directory)
 
     def cpu_slots(self) -> Slots:
         """Places for running scripts: one per core, so that a time limit does not measure the load."""

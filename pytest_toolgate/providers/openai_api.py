@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import openai
 
 
+_SHORTEST_KEY = 8
 NO_KEY = "none"
 """What a server that asks for no key is sent, since the SDK insists on one."""
 
@@ -35,6 +36,9 @@ def open_provider(settings: ProviderSettings, run_directory: Path) -> "OpenAIPro
         raise ProviderError(
             f"provider `{settings.name}`: the environment variable {variable}, which holds its key, is not set"
         )
+    key = key.strip()  # secrets often come with the line end of the file they were in
+    if not key or not key.isascii() or not key.isprintable():
+        raise ProviderError(f"provider `{settings.name}`: the key in {variable} is not one line of printable ASCII")
     return OpenAIProvider(settings, settings.base_url, key)
 
 
@@ -101,7 +105,7 @@ class OpenAIProvider:
                 raw = await self._send(request)
                 return read_body(raw.http_response.content, self._settings.api)
         except TimeoutError:
-            return Failure(f"no whole reply within {timeout:g} s")
+            return Failure(f"no whole reply within {timeout:.3g} s")
         except openai.APIStatusError as error:
             return _status_failure(error)
         except openai.APIConnectionError as error:
@@ -162,7 +166,8 @@ class OpenAIProvider:
         )
 
     def _without_key(self, text: str) -> str:
-        return text if self._key == NO_KEY else text.replace(self._key, "***")
+        # A key shorter than any real one is a dummy, and would take words out of honest replies.
+        return text if len(self._key) < _SHORTEST_KEY else text.replace(self._key, "***")
 
 
 def _status_failure(error: "openai.APIStatusError") -> Failure:

@@ -96,7 +96,10 @@ class Response:
 class Provider(Protocol):
     """An open connection to models. One per worker process, used from one thread."""
 
-    base_url: str
+    @property
+    def base_url(self) -> str:
+        """Address of the server."""
+        ...
 
     def ask(self, request: Request) -> Response:
         """Make one call, retried as configured, and say how it ended."""

@@ -1,5 +1,6 @@
 """Run strangers' scripts, isolated by bubblewrap and bounded in time, memory, disk and output."""
 
+from .inside.remove import remove_tree
 from .interpreter import inspect_interpreter
 from .job import Finished, GiB, Interpreter, Job, KiB, Limits, MiB, SandboxError
 from .probe import probe
@@ -19,5 +20,6 @@ __all__ = [
     "Slots",
     "inspect_interpreter",
     "probe",
+    "remove_tree",
     "run",
 ]

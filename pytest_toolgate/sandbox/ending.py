@@ -5,7 +5,7 @@ import signal
 from dataclasses import dataclass
 from typing import Final
 
-from .job import Ending
+from .job import Ending, KiB
 
 # The exception that ended a Python program, by its traceback's last line; PETSc's code 55 is "out of memory".
 _OUT_OF_MEMORY: Final = re.compile(
@@ -13,7 +13,9 @@ _OUT_OF_MEMORY: Final = re.compile(
 )
 _OUT_OF_DISK: Final = re.compile(rb"([\w.]+\.)?OSError: \[Errno (28|27)\]")
 # How a C++ program says it.
-_BAD_ALLOC: Final = re.compile(rb"^\s*what\(\):\s+std::bad_alloc", re.MULTILINE)
+_BAD_ALLOC: Final = re.compile(rb"^[ \t]*what\(\):[ \t]+std::bad_alloc", re.MULTILINE)
+# Bytes at the end of stderr in which it is looked for: libraries may print more after it, within reason.
+_LAST_WORDS: Final = 64 * KiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,8 @@ def decide(seen: Observed) -> tuple[Ending, int | None, int | None]:
     failed = bool(code or number)
     if seen.limit in ("memory-limit", "disk-limit"):
         return seen.limit, code, number
-    if (failed and _says(_OUT_OF_MEMORY, seen.stderr)) or (number == signal.SIGABRT and _BAD_ALLOC.search(seen.stderr)):
+    aborted = number == signal.SIGABRT and _BAD_ALLOC.search(seen.stderr[-_LAST_WORDS:])
+    if aborted or (failed and _says(_OUT_OF_MEMORY, seen.stderr)):
         return "memory-limit", code, number
     if number == signal.SIGXFSZ or (failed and _says(_OUT_OF_DISK, seen.stderr)):
         return "disk-limit", code, number

@@ -1,5 +1,6 @@
 """What a run is asked for and what it hands back: plain, frozen data."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +10,9 @@ from typing import Final, Literal
 KiB: Final = 1024
 MiB: Final = 1024 * KiB
 GiB: Final = 1024 * MiB
+
+# Seconds; eleven days, within what poll(2) can wait for.
+_LONGEST: Final = 1e6
 
 Ending = Literal["exited", "timeout", "memory-limit", "output-limit", "disk-limit", "killed"]
 
@@ -22,7 +26,7 @@ class Limits:
     """What one run may use.
 
     Attributes:
-        wall: Seconds from the start of the script's process; set-up of the sandbox is not counted.
+        wall: Seconds from the start of the script's process; set-up of the sandbox is not counted. At most 1e6.
         memory: Bytes of resident memory of the whole process tree, shared pages counted once.
         disk: Bytes of everything it writes (working directory, home, /tmp and /dev/shm together).
         stdout: Bytes; writing more ends the run as `output-limit`.
@@ -39,8 +43,10 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in ("wall", "memory", "disk", "stdout", "stderr", "processes"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"the limit `{name}` must be above zero, not {getattr(self, name)!r}.")
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"the limit `{name}` must be above zero and finite, not {getattr(self, name)!r}.")
+        if self.wall > _LONGEST:
+            raise ValueError(f"the limit `wall` must be at most {_LONGEST:.0f} seconds, not {self.wall!r}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,8 @@ class Job:
         workspace: None for a fresh working directory that vanishes with the run; else a directory of the
             host that is the working directory, read-write, and outlives the run, one run at a time. What it
             holds is hostile afterwards. Run by root, it then belongs to the unused id its scripts run under.
+        hidden: Paths of the host that must not be seen even where they lie within the interpreter's own
+            directories: the project, its candidates, its results.
     """
 
     interpreter: Interpreter
@@ -85,6 +93,7 @@ class Job:
     env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     watch: tuple[str, ...] = ()
     workspace: Path | None = None
+    hidden: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         for name in self.files:

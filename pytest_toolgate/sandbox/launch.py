@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import secrets
 import subprocess
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -53,20 +54,23 @@ def launch(job: Job, ours: ExitStack) -> Sandbox:
         SandboxError: Bubblewrap is missing, or the workspace cannot be used.
     """
     identity = choose(job.workspace)
+    record = f"{profile.USED}/{secrets.token_hex(16)}"
     with ExitStack() as theirs:
         outputs = [_pipe(ours, theirs) for _ in range(5)]
         (stdout, out), (stderr, err), (messages, report), (information, info), (complaints, complain) = outputs
         inside, outside = os.pipe()
         theirs.callback(os.close, inside)
         control = ours.enter_context(os.fdopen(outside, "wb", buffering=0))
-        task = _content(json.dumps(_task(job, identity)).encode(), theirs)
-        data = {path: _content(content, theirs) for path, content in _own_files(job, identity).items()}
+        task = _content(json.dumps(_task(job, identity, record)).encode(), theirs)
+        data = {path: _content(content, theirs) for path, content in _own_files(job, identity, record).items()}
         rules = _content(seccomp.program(), theirs)
         args = profile.arguments(
             job.interpreter,
             identity,
             disk=job.limits.disk + _DISK_MARGIN,
             workspace=None if job.workspace is None else job.workspace.absolute(),
+            hidden=job.hidden,
+            record=record,
             data=data,
             seccomp=rules,
         )
@@ -104,21 +108,21 @@ def _content(content: bytes, theirs: ExitStack) -> int:
     return descriptor
 
 
-def _own_files(job: Job, identity: Identity) -> dict[str, bytes]:
+def _own_files(job: Job, identity: Identity, record: str) -> dict[str, bytes]:
     """Path inside -> content of the read-only files we add."""
     inside = files(__package__) / "inside"
     own = {
         profile.SUPERVISOR: (inside / "supervise.py").read_bytes(),
-        f"{profile.INSIDE}/measure.py": (inside / "measure.py").read_bytes(),
+        **{f"{profile.INSIDE}/{name}": (inside / name).read_bytes() for name in ("measure.py", "remove.py")},
         "/etc/passwd": identity.passwd(profile.HOME),
         "/etc/group": identity.group(),
     }
     if job.watch:
-        own[f"{profile.SITE}/sitecustomize.py"] = tool_use.sitecustomize(job.watch, job.interpreter.prefixes)
+        own[f"{profile.SITE}/sitecustomize.py"] = tool_use.sitecustomize(job.watch, job.interpreter.prefixes, record)
     return own
 
 
-def _task(job: Job, identity: Identity) -> dict[str, Any]:
+def _task(job: Job, identity: Identity, record: str) -> dict[str, Any]:
     """What the supervisor is told to do."""
     limits = job.limits
     env = profile.environment(job.interpreter, watching=bool(job.watch), additions=job.env)
@@ -137,7 +141,7 @@ def _task(job: Job, identity: Identity) -> dict[str, Any]:
         "writable": [*profile.WRITABLE, profile.USED],
         "walk": job.workspace is not None,
         "watch": list(job.watch),
-        "used": profile.USED,
+        "used": record,
         "rlimits": {
             "RLIMIT_AS": limits.memory + _ADDRESS_SPACE_MARGIN,
             "RLIMIT_FSIZE": limits.disk + _DISK_MARGIN,

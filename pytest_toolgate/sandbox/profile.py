@@ -4,12 +4,13 @@ Read top-down it is the file system, the environment and the identity of a scrip
 not exist inside: no home, no /etc but the named files, no process but its own, no network.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from .identity import Identity
 from .job import Interpreter, KiB, MiB
+from .view import View, view
 
 # Where things are inside. ROOM is the one large writable place; PRIVATE holds our own read-only files.
 ROOM: Final = "/sandbox"
@@ -20,6 +21,7 @@ PRIVATE: Final = "/run/toolgate"
 INSIDE: Final = f"{PRIVATE}/pytest_toolgate/sandbox/inside"
 SUPERVISOR: Final = f"{INSIDE}/supervise.py"
 SITE: Final = f"{PRIVATE}/site"
+# In it the record of the packages used has a name of its own in each run: a script cannot have it written in.
 USED: Final = "/run/used"
 
 # Made before the script starts, so that every cache has its place.
@@ -105,6 +107,8 @@ def arguments(
     *,
     disk: int,
     workspace: Path | None,
+    hidden: Sequence[Path],
+    record: str,
     data: Mapping[str, int],
     seccomp: int,
 ) -> list[str]:
@@ -115,6 +119,8 @@ def arguments(
         identity: Who the script is.
         disk: Bytes; the largest size of any writable mount.
         workspace: Host directory to bind as the working directory, or None.
+        hidden: Host directories that must not be seen.
+        record: Directory inside for the names of the packages that were used.
         data: Path inside -> descriptor its read-only content is read from.
         seccomp: Descriptor of the compiled filter.
     """
@@ -129,12 +135,12 @@ def arguments(
             "--tmpfs",
             place,
         ]
-    args += ["--perms", "1777", "--size", str(64 * KiB), "--tmpfs", USED]
+    args += ["--perms", "0711", "--size", str(64 * KiB), "--tmpfs", USED, "--perms", "0733", "--dir", record]
     for path in _SYSTEM:
         args += _as_on_host(Path(path))
     for path in _FILES:
         args += [*_parents(Path(path)), "--ro-bind-try", path, path]
-    args += _interpreter(interpreter)
+    args += _interpreter(view(interpreter, hidden, (*_SYSTEM, *_FILES)))
     for path, descriptor in data.items():
         args += [*_parents(Path(path)), "--perms", "0444", "--ro-bind-data", str(descriptor), path]
     if workspace is not None:
@@ -150,20 +156,19 @@ def _as_on_host(path: Path) -> list[str]:
     return ["--ro-bind-try", str(path), str(path)]
 
 
-def _interpreter(interpreter: Interpreter) -> list[str]:
-    """Bind the prefixes, and repeat the links on the way from the given path to the executable."""
-    prefixes = [prefix for prefix in interpreter.prefixes if not prefix.is_relative_to("/usr")]
-    shown = (*map(Path, _SYSTEM), *prefixes)
-    links = [(link, target) for link, target in _links(interpreter.python) if not _within(link, shown)]
-    sealed = sorted({top for prefix in prefixes if (top := _top_of_writable(prefix)) not in (None, prefix)})
+def _interpreter(seen: View) -> list[str]:
+    """Bind the prefixes, cover what is hidden, and repeat the links on the way to the executable."""
+    sealed = sorted({top for prefix in seen.prefixes if (top := _top_of_writable(prefix)) not in (None, prefix)})
     args = [arg for top in sealed for arg in ("--tmpfs", str(top))]
-    for prefix in prefixes:
-        args += [*_parents(prefix), "--dir", str(prefix)]
-    for link, target in links:
+    for place in sorted({*seen.prefixes, *seen.masks}):  # what holds another comes before it
+        if place in seen.masks:
+            args += ["--perms", "0755", "--tmpfs", str(place)]
+        else:
+            args += [*_parents(place), "--ro-bind", str(place), str(place)]
+    for link, target in seen.links:
         args += [*_parents(link), "--symlink", str(target), str(link)]
-    # Otherwise a script could rename a prefix's parent and put a tree of its own in its place.
-    args += [arg for top in sealed for arg in ("--remount-ro", str(top))]
-    return args + [arg for prefix in prefixes for arg in ("--ro-bind", str(prefix), str(prefix))]
+    # Otherwise a script could write where nobody counts, or rename a prefix's parent and put its own tree there.
+    return args + [arg for place in (*sealed, *seen.masks) for arg in ("--remount-ro", str(place))]
 
 
 def _top_of_writable(path: Path) -> Path | None:
@@ -178,25 +183,3 @@ def _parents(path: Path) -> list[str]:
     """Make the parents, or bubblewrap makes them as private as on the host: closed to the script's id."""
     made = reversed(path.parents[:-1])
     return [arg for parent in made for arg in ("--perms", "0755", "--dir", str(parent))]
-
-
-def _links(path: Path) -> Iterator[tuple[Path, Path]]:
-    """Every symbolic link met when `path` is resolved, with what it says."""
-    seen: set[Path] = set()
-    waiting = [path.absolute()]
-    while waiting:
-        current = Path("/")
-        parts = waiting.pop().parts[1:]
-        for index, part in enumerate(parts):
-            current = current.parent if part == ".." else current / part
-            if current in seen or not current.is_symlink():
-                continue
-            seen.add(current)
-            target = current.readlink()
-            yield current, target
-            waiting.append(current.parent.joinpath(target, *parts[index + 1 :]))
-            break
-
-
-def _within(path: Path, places: Sequence[Path]) -> bool:
-    return any(path.is_relative_to(place) for place in places)

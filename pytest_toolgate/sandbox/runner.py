@@ -34,10 +34,13 @@ def run(job: Job) -> Finished:
         SandboxError: The machinery failed, so nothing is known about the script; says what to do.
     """
     heard = _Heard(Capped(job.limits.stdout), HeadAndTail(job.limits.stderr))
-    with ExitStack() as ours:
-        sandbox = launch(job, ours)
-        ours.callback(_end, sandbox, heard)
-        _listen(sandbox, heard, job.limits)
+    try:
+        with ExitStack() as ours:
+            sandbox = launch(job, ours)
+            ours.callback(_end, sandbox, heard)
+            _listen(sandbox, heard, job.limits)
+    except OSError as error:
+        raise SandboxError(f"This machine could not run a sandbox: {error}.") from error
     return _finished(job, heard)
 
 

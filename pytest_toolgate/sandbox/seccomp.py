@@ -25,6 +25,12 @@ _DENIED: Final[Mapping[str, tuple[int, int | None]]] = {
     "process_madvise": (440, 440),
     "kcmp": (312, 272),
     "pidfd_getfd": (438, 438),
+    # Who is served first: the supervisor could be put last.
+    "setpriority": (141, 140),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setattr": (314, 274),
+    "ioprio_set": (251, 30),
     # Namespaces and mounts.
     "unshare": (272, 97),
     "setns": (308, 268),
@@ -74,6 +80,7 @@ _CLONE: Final = (56, 220)
 _CLONE3: Final = (435, 435)
 _IOCTL: Final = (16, 29)
 _PRLIMIT: Final = (302, 261)
+_SCHED_SETAFFINITY: Final = (203, 122)
 
 # mount, cgroup, uts, ipc, user, pid and net namespaces.
 _NAMESPACE_FLAGS: Final = 0x7E020000
@@ -123,6 +130,8 @@ def program(machine: str | None = None) -> bytes:
     code += _with_argument(_IOCTL[column], _SECOND, tricks)
     # Only one's own limits: the supervisor has the script's uid and would be a target. Zero means oneself.
     code += _with_argument(_PRLIMIT[column], _FIRST, [(_EQUAL, 1, 0, 0), (_RETURN, 0, 0, _REFUSE)])
+    # Threads are pinned by OpenMP and MPI, by their ids; the supervisor is not.
+    code += _with_argument(_SCHED_SETAFFINITY[column], _FIRST, [(_EQUAL, 0, 1, 1), (_RETURN, 0, 0, _REFUSE)])
     code.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("<HBBI", *step) for step in code)
 

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from .profile import USED
 
-
-def sitecustomize(watch: Sequence[str], prefixes: Sequence[Path]) -> bytes:
-    """Source of the `sitecustomize` module that watches for the packages below the read-only prefixes."""
+def sitecustomize(watch: Sequence[str], prefixes: Sequence[Path], record: str) -> bytes:
+    """Source of the module that watches for the packages below the read-only prefixes and notes them in `record`."""
     source = (files(__package__) / "inside" / "sitecustomize.py").read_text("utf-8")
     places = [str(prefix) for prefix in (*prefixes, Path("/usr"))]
-    calls = f"_watch({list(watch)!r}, {places!r}, {USED!r})\n_continue_with_the_environments_own()\n"
+    calls = f"_watch({list(watch)!r}, {places!r}, {record!r})\n_continue_with_the_environments_own()\n"
     return (source + calls).encode()

@@ -59,6 +59,14 @@ _STATEMENTS = (
         r"(?:correct|right|best)(?:\s++(?:answer|option|choice|one))?+(?=[*_]*+\s*+(?:[.,;!\n]|$|because\b|since\b|as\b))"
     ),
 )
+# The form that the prompt asks for: at the start of a line, or in capitals anywhere.
+_ASKED = re.compile(
+    rf"(?:^[#>*_ \t]*+(?i:{_WORD})|\bANSWER){_DRESS}[:=]{_OPEN}(?P<letter>(?i:[A-D])){_END}", re.MULTILINE
+)
+_CORRECTED = re.compile(
+    r"\b(?:wrong|incorrect|mistaken?|wait|correction|actually|sorry|oops|re-?check\w*)\b|不对|错",
+    re.IGNORECASE,
+)
 # Statements that name their letter first: what stands before it may join it with others.
 _LETTER_FIRST = _STATEMENTS[-1]
 _JOINED = re.compile(r"(?:[/&、]|\b(?:or|and|nor|both|neither|either)\b|[A-D][)\]}]?,?)\s*+[(\[*]*+$")
@@ -138,8 +146,23 @@ def read_reply(text: str, shown: Mapping[str, str]) -> Reading:
     # A statement that contradicts itself is still the last word: an earlier one does not come back to life.
     last = max(_statements(text, options), key=lambda found: found[0], default=None)
     if last:
-        return last[1]
+        return _unless_contradicted(last[1], text, options)
     return _read_outer_lines(whole, options) or Reading(None, "states no answer")
+
+
+def _unless_contradicted(last: Reading, text: str, options: "_Options") -> Reading:
+    """The last statement, unless it is a loose one that says otherwise than a line of the form that was asked for.
+
+    "ANSWER: C. The answer would be A with linear elements." must not turn a right answer into a wrong one.
+    """
+    for match in _last(_ASKED, text):
+        asked = _read_letter(match["letter"], _rest_of_line(text, match.end()), options)
+        if asked is not None:
+            between = text[match.end() : match.end() + _LOOK_AHEAD]
+            if asked.letter and last.letter and asked.letter != last.letter and not _CORRECTED.search(between):
+                return Reading(None, f"answers {asked.letter}, and then names {last.letter}")
+            break
+    return last
 
 
 def _read_outer_lines(text: str, options: "_Options") -> Reading | None:

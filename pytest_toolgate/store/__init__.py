@@ -1,5 +1,5 @@
 """Everything known about every attempt, appended to an SQLite database."""
 
-from .database import Store, StoreError, new_id, now
+from .database import Store, StoreError, as_column, new_id, now
 
-__all__ = ["Store", "StoreError", "new_id", "now"]
+__all__ = ["Store", "StoreError", "as_column", "new_id", "now"]

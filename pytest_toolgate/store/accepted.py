@@ -1,5 +1,6 @@
 """Accepted items: one file each, with the whole record, written by the controlling process only."""
 
+import functools
 import json
 import os
 from collections.abc import Iterator
@@ -30,14 +31,40 @@ def write_item(directory: Path, item_id: str, document: dict[str, Any]) -> Path:
     return path
 
 
-def remove_item(directory: Path, item_id: str, path: str) -> Path | None:
-    """Remove the item of a candidate file that is no longer accepted; returns the removed file, if any."""
-    item = directory / f"{item_id}.json"
-    entry = _entry(item)
-    if entry is None or entry.path != path:
-        return None
-    item.unlink()
-    return item
+class AcceptedItems:
+    """The accepted items of a pool, at most one for each candidate file. One per run, in its controlling process."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    @functools.cached_property
+    def _files(self) -> dict[str, set[Path]]:
+        """Path of the candidate file -> its items: more than one where its id was changed."""
+        files: dict[str, set[Path]] = {}
+        for file in sorted(self._directory.glob("*.json")):
+            entry = _entry(file)
+            if entry is not None:
+                files.setdefault(entry.path, set()).add(file)
+        return files
+
+    def write(self, item_id: str, path: str, document: dict[str, Any]) -> None:
+        """Write the item of a candidate file, in place of any that it had under another id.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        before = self._files.get(path, set())
+        now = write_item(self._directory, item_id, document)
+        for file in before - {now}:
+            file.unlink(missing_ok=True)
+        self._files[path] = {now}
+
+    def remove(self, path: str) -> list[Path]:
+        """Remove the items of a candidate file that is no longer accepted; returns what was removed."""
+        removed = sorted(self._files.pop(path, set()))
+        for file in removed:
+            file.unlink(missing_ok=True)
+        return removed
 
 
 def read_entries(directory: Path) -> Iterator[Entry]:

@@ -92,10 +92,10 @@ class Store:
         Raises:
             StoreError: It could not be written; it is in the spool file and not lost.
         """
-        full = {"id": new_id(), "time": now(), **{name: _column(value) for name, value in row.items()}}
+        full = {"id": new_id(), "time": now(), **{name: as_column(value) for name, value in row.items()}}
         try:
             self._insert(table, full)
-        except sqlite3.OperationalError as error:
+        except sqlite3.Error as error:
             raise StoreError(
                 f"the database {self.path} cannot be written ({error}); {self._spool(table, full)}"
             ) from error
@@ -159,7 +159,8 @@ class Store:
         return count
 
 
-def _column(value: Any) -> Any:  # noqa: ANN401 - any JSON type
+def as_column(value: Any) -> Any:  # noqa: ANN401 - any JSON type
+    """A value as a column holds it: lists and mappings as JSON with sorted keys."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, Mapping | list | tuple):

@@ -31,15 +31,3 @@ def judged_agent_run(store: Store, key: str) -> dict[str, Any] | None:
         [key],
     )
     return rows[0] if rows else None
-
-
-def spent(store: Store, run_id: str, attempt_id: str | None = None) -> float:
-    """USD that the calls of a run, or of one attempt, are known to have cost."""
-    where, parameters = "run_id = ?", [run_id]
-    if attempt_id is not None:
-        where, parameters = "run_id = ? AND attempt_id = ?", [run_id, attempt_id]
-    total = 0.0
-    for table in ("replies", "agent_runs"):
-        rows = store.query(f"SELECT total(cost) AS cost FROM {table} WHERE {where}", parameters)
-        total += rows[0]["cost"]
-    return total

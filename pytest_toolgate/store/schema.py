@@ -52,6 +52,12 @@ CREATE TABLE IF NOT EXISTS agent_runs (
     input_tokens INTEGER, cached_tokens INTEGER, output_tokens INTEGER, reasoning_tokens INTEGER, cost REAL,
     wall REAL NOT NULL
 ) STRICT;
+CREATE TABLE IF NOT EXISTS agent_replies (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, run_id TEXT NOT NULL, number INTEGER NOT NULL,
+    provider TEXT NOT NULL, base_url TEXT NOT NULL, model_asked TEXT NOT NULL, model_served TEXT, status TEXT NOT NULL,
+    text TEXT NOT NULL, note TEXT NOT NULL, input_tokens INTEGER, cached_tokens INTEGER, output_tokens INTEGER,
+    reasoning_tokens INTEGER, cost REAL, requests INTEGER NOT NULL, latency REAL NOT NULL
+) STRICT;
 CREATE TABLE IF NOT EXISTS uses (
     id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, kind TEXT NOT NULL,
     used_id TEXT NOT NULL,
@@ -67,6 +73,7 @@ CREATE INDEX IF NOT EXISTS agent_runs_by_key ON agent_runs (reuse_key);
 CREATE INDEX IF NOT EXISTS attempts_by_run ON attempts (run_id);
 CREATE INDEX IF NOT EXISTS replies_by_run ON replies (run_id);
 CREATE INDEX IF NOT EXISTS agent_runs_by_run ON agent_runs (run_id);
+CREATE INDEX IF NOT EXISTS agent_replies_by_run ON agent_replies (run_id);
 CREATE INDEX IF NOT EXISTS gates_by_attempt ON gates (attempt_id);
 CREATE INDEX IF NOT EXISTS script_runs_by_attempt ON script_runs (attempt_id);
 CREATE INDEX IF NOT EXISTS uses_by_attempt ON uses (attempt_id);

@@ -13,6 +13,7 @@ from scripted_server import (
     by_question,
     choosing,
     computing,
+    in_turn,
     running,
     saying,
 )
@@ -37,7 +38,7 @@ PLAYED = by_question(
         "`wrong`": computing("0.60"),
         "`no-answer`": saying("Let me think about it."),
         "`bad-answer-file`": running("open('answer.txt', 'w').write('probably 0.50')"),
-        "`timeout`": always(STALL),
+        "`timeout`": in_turn([running("print(1)"), always(STALL)]),
         "`agent`": always(REFUSED),
         "`guessed`": lambda asked: running("print('RESULT:', 0.5)", f"ANSWER: {asked.letter_of('0.50')}")(asked),
         "j_3 * J_1": _solved("0.63766"),

@@ -1,12 +1,12 @@
 """Finding the model file without a network."""
 
 import hashlib
-import json
 import os
 from pathlib import Path
 
 import pytest
 
+from pytest_toolgate.providers.embedded.digest import known_digest, remember
 from pytest_toolgate.providers.embedded.model import NAME, ModelError, find_model
 
 CONTENT = b"GGUF and some weights"
@@ -79,18 +79,11 @@ class TestNamedByTheEnvironment:
 
 
 class TestOfTheCache:
-    def record(self, cache: Path, sha256: str, mtime_ns: int | None = None) -> None:
-        status = (cache / f"{NAME}.gguf").stat()
-        known = {
-            "size": status.st_size,
-            "mtime_ns": status.st_mtime_ns if mtime_ns is None else mtime_ns,
-            "sha256": sha256,
-            "origin": "pypi",
-        }
-        (cache / f"{NAME}.gguf.sha256.json").write_text(json.dumps(known))
+    def record(self, cache: Path, sha256: str) -> None:
+        remember(cache / f"{NAME}.gguf", cache / f"{NAME}.gguf.sha256.json", sha256, "pypi")
 
     def test_none_says_how_to_get_one(self) -> None:
-        with pytest.raises(ModelError, match=r"python -m pytest_toolgate\.providers\.embedded"):
+        with pytest.raises(ModelError, match="fetch it once with `toolgate model fetch`"):
             find_model()
 
     def test_a_recorded_file_is_not_hashed_again(self, cache: Path) -> None:
@@ -103,9 +96,30 @@ class TestOfTheCache:
 
     def test_a_file_changed_since_is_hashed_and_refused(self, cache: Path) -> None:
         (cache / f"{NAME}.gguf").write_bytes(CONTENT)
-        self.record(cache, "c" * 64, mtime_ns=1)
+        self.record(cache, "c" * 64)
+        (cache / f"{NAME}.gguf").touch()
         with pytest.raises(ModelError, match=rf"is damaged \(SHA-256 {DIGEST}, expected cc324af0"):
             find_model()
+
+    @pytest.mark.parametrize("way", ["written", "replaced"])
+    def test_a_file_whose_times_were_set_back_is_hashed(self, cache: Path, tmp_path: Path, way: str) -> None:
+        file = cache / f"{NAME}.gguf"
+        file.write_bytes(CONTENT)
+        self.record(cache, "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046")
+        before = file.stat()
+        changed = file if way == "written" else tmp_path / "new"
+        changed.write_bytes(CONTENT.swapcase().replace(b"gguf", b"GGUF"))
+        os.utime(changed, ns=(before.st_atime_ns, before.st_mtime_ns))
+        changed.replace(file)
+        with pytest.raises(ModelError, match="is damaged"):
+            find_model()
+
+    def test_a_copy_with_the_same_content_keeps_its_origin(self, cache: Path) -> None:
+        file, record = cache / "x.gguf", cache / "x.json"
+        file.write_bytes(CONTENT)
+        remember(file, record, DIGEST, "pypi")
+        file.touch()
+        assert known_digest(file, record) == (DIGEST, "pypi")
 
     @pytest.mark.parametrize("record", ["", "[]", '{"sha256": 3}', "nonsense", '{"size": 21}'])
     def test_a_broken_record_is_no_record(self, cache: Path, record: str) -> None:

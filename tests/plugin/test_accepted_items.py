@@ -94,3 +94,15 @@ def test_the_directory_is_an_option(pool: Pool, server: ScriptedServer) -> None:
     assert (pool.root / "elsewhere/all.db").is_file()
     assert not (pool.root / "accepted").exists()
     assert not (pool.root / ".toolgate").exists()
+
+
+def test_an_item_follows_its_file_when_the_id_changes(pool: Pool, server: ScriptedServer) -> None:
+    """The same question and script under another id: one item, with the content of today."""
+    pool.add("first", tags=["old"])
+    _good(pool, server)
+    pool.run()
+    pool.add("first", id="renamed", tags=["new"])
+    pool.run()
+    assert pool.accepted() == ["renamed"]
+    item = json.loads((pool.root / "accepted/renamed.json").read_text("utf-8"))["item"]
+    assert (item["id"], item["tags"]) == ("renamed", ["new"])

@@ -1,14 +1,15 @@
 """Ctrl-C, SIGTERM, killed and crashing workers: nothing that was finished is lost."""
 
+import json
 import os
 import signal
 import time
 from pathlib import Path
 
 import pytest
-from scripted_server import STALL, ScriptedServer, always, avoiding, by_question
+from scripted_server import STALL, ScriptedServer, always, avoiding, by_question, running
 
-from .pool import PROVIDER, SCREEN, VALUE, Pool, processes, wait_until
+from .pool import PROVIDER, SCREEN, SOLVE, VALUE, Pool, processes, wait_until
 
 GATE = "--toolgate-gates=screen"
 WRONG = avoiding(VALUE)
@@ -129,3 +130,36 @@ def _left_over(pool: Pool) -> list[str]:
         except OSError:
             continue
     return found
+
+
+def test_the_next_run_closes_one_that_was_killed(pool: Pool) -> None:
+    """By an appended event; and the private directory that it left behind goes."""
+    pool.add("first", "import subprocess, scipy\nsubprocess.run(['sleep', '617.3051'])")
+    with pool.started() as run:
+        wait_until(lambda: processes("sleep 617.3051"))
+        run.signal(signal.SIGKILL)
+        wait_until(lambda: not processes("sleep 617.3051"), 10)
+    [killed] = pool.rows("SELECT id, machine FROM runs")
+    directory = Path(json.loads(killed["machine"])["directory"])
+    assert directory.is_dir()
+    assert pool.rows("SELECT * FROM run_events") == []
+
+    pool.add("first")
+    pool.run()
+    assert not directory.exists()
+    kinds = {row["run_id"]: row["kind"] for row in pool.rows("SELECT run_id, kind FROM run_events")}
+    assert kinds.pop(killed["id"]) == "killed"
+    assert list(kinds.values()) == ["closed"]
+
+
+def test_a_killed_agent_has_left_what_was_paid_for(pool: Pool, server: ScriptedServer) -> None:
+    pool.add("first")
+    pool.configure(PROVIDER, SOLVE, url=server.base_url)
+    server.script = running("import subprocess\nsubprocess.run(['sleep', '617.3052'])")
+    with pool.started("--toolgate-gates=solve") as run:
+        wait_until(lambda: processes("sleep 617.3052"))
+        run.signal(signal.SIGKILL)
+        wait_until(lambda: not processes("sleep 617.3052"), 10)
+    [reply] = pool.rows("SELECT number, status, text, output_tokens FROM agent_replies")
+    assert (reply["number"], reply["status"], reply["output_tokens"]) == (1, "complete", 10)
+    assert "617.3052" in reply["text"]

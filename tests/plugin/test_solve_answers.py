@@ -1,8 +1,10 @@
 """Solve: the agent is judged by the file it leaves, by its time, and by nothing that it says."""
 
 import json
+import tempfile
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from scripted_server import (
@@ -13,6 +15,7 @@ from scripted_server import (
     always,
     by_question,
     computing,
+    in_turn,
     running,
     saying,
 )
@@ -154,8 +157,11 @@ def test_a_model_that_hangs_is_not_waited_for(pool: Pool, server: ScriptedServer
     pool.configure(PROVIDER, SOLVE.replace("time_limit: 20", "time_limit: 1"), url=server.base_url, api=api)
     server.script = always(Reply(stall=True))
     begun = time.monotonic()
-    assert pool.run(GATE).verdicts == {"first": "review solve timeout"}
+    # Nothing shows that it is slow rather than dead, and machinery is never a verdict.
+    assert pool.run(GATE).verdicts == {"first": "error solve provider"}
     assert time.monotonic() - begun < 20
+    server.script = in_turn([running("print(1)"), always(Reply(stall=True))])
+    assert pool.run(GATE).verdicts == {"first": "review solve timeout"}
 
 
 def test_an_agent_sees_other_letters_than_the_file(pool: Pool, server: ScriptedServer) -> None:
@@ -166,3 +172,15 @@ def test_an_agent_sees_other_letters_than_the_file(pool: Pool, server: ScriptedS
     server.script = computing(VALUE)
     assert set(pool.run(GATE).verdicts.values()) == {"provisional solve"}
     assert len({asked.letter_of(VALUE) for asked in server.requests}) > 1
+
+
+def test_no_workspace_outlives_its_solve(pool: Pool, server: ScriptedServer) -> None:
+    """A tree deeper than Python's recursion, without permissions, neither stays nor changes the verdict."""
+    pool.add("first")
+    pool.configure(PROVIDER, SOLVE, url=server.base_url)
+    code = "import os, scipy\nfor _ in range(1500):\n    os.mkdir('d')\n    os.chdir('d')\nos.chmod('.', 0)"
+    server.script = in_turn([running(code), computing(VALUE)])
+    before = set(Path(tempfile.gettempdir()).glob("toolgate-run-*"))
+    session = pool.run(GATE)
+    assert session.verdicts in ({"first": "provisional solve"}, {"first": "review solve no-answer"})
+    assert set(Path(tempfile.gettempdir()).glob("toolgate-run-*")) <= before

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_toolgate.sandbox import KiB
 from pytest_toolgate.sandbox.ending import Observed, decide
 
 from .conftest import Script, text
@@ -179,6 +180,14 @@ TRACEBACK = b"Traceback (most recent call last):\n  File x\n    line\n"
 )
 def test_the_order_of_reasons(seen: Observed, ended: str) -> None:
     assert decide(seen)[0] == ended
+
+
+@pytest.mark.parametrize("filling", [b"\n", b" ", b"\t", b"what():\n", b"\n what():"])
+def test_nothing_a_script_says_takes_long_to_read(filling: bytes) -> None:
+    stderr = filling * (256 * KiB // len(filling))
+    begun = time.monotonic()
+    assert decide(Observed(None, signal.SIGABRT, False, stderr))[0] == "killed"
+    assert time.monotonic() - begun < 1
 
 
 def test_runs_side_by_side_do_not_disturb_each_other(script: Script) -> None:

@@ -19,6 +19,30 @@ def test_time(script: Script) -> None:
     assert 2.0 <= finished.wall < 3.0
 
 
+def test_an_end_that_comes_late_is_no_end_in_time(script: Script, tmp_path: Path) -> None:
+    # Each look at these files takes the supervisor longer than is left when it begins.
+    finished = script(
+        """
+        import os, time
+        begun = time.monotonic()
+        base = os.open("f", os.O_CREAT)
+        for _ in range(230):
+            os.dup(base)
+        for _ in range(50):
+            if os.fork() == 0:
+                time.sleep(9)
+        for number in range(19000):
+            os.close(os.open(f"f{number}", os.O_CREAT))
+        while time.monotonic() < begun + LIMIT + 0.002:
+            pass
+        os._exit(0)
+        """.replace("LIMIT", "2.0"),
+        wall=2.0,
+        workspace=tmp_path,
+    )
+    assert (finished.ended, finished.exit_code) == ("timeout", None)
+
+
 def test_time_spent_computing_is_told_from_time_spent_waiting(script: Script) -> None:
     assert script("import time; time.sleep(9)", wall=1.0).cpu < 0.5
     assert script("while True: pass", wall=1.0).cpu > 0.2
@@ -67,6 +91,26 @@ def test_forks_that_share_their_memory_are_counted_once(script: Script) -> None:
         memory=512 * MiB,
     )
     assert finished.ended == "exited"
+
+
+def test_memory_of_processes_whose_first_thread_has_ended(script: Script) -> None:
+    finished = script(
+        f"""
+        import ctypes, os, threading, time
+        def hold():
+            time.sleep(0.2)
+            block = bytearray(b"x") * {100 * MiB}
+            time.sleep(1)
+            os._exit(0)
+        for _ in range(4):
+            if os.fork() == 0:
+                threading.Thread(target=hold).start()
+                ctypes.CDLL(None).pthread_exit(None)
+        time.sleep(2)
+        """,
+        memory=200 * MiB,
+    )
+    assert finished.ended == "memory-limit"
 
 
 @pytest.mark.parametrize("place", [".", "/tmp", "/dev/shm", "/sandbox/home"])
@@ -125,6 +169,131 @@ def test_disk_in_a_workspace(script: Script, tmp_path_factory: pytest.TempPathFa
         workspace=workspace,
     )
     assert finished.ended == "disk-limit"
+
+
+@pytest.mark.parametrize("seen", ["whole", "one page"])
+def test_disk_held_by_mappings_of_files_without_a_name(script: Script, tmp_path: Path, seen: str) -> None:
+    finished = script(
+        f"""
+        import ctypes, os, time
+        libc = ctypes.CDLL(None)
+        libc.mmap.restype = ctypes.c_void_p
+        size = {8 * MiB}
+        for _ in range(20):
+            file = os.open("f", os.O_RDWR | os.O_CREAT)
+            os.write(file, bytes(size))
+            libc.mmap(None, ctypes.c_size_t({"size" if seen == "whole" else 4096}), 1, 1, file, ctypes.c_long(0))
+            os.unlink("f")
+            os.close(file)
+        time.sleep(1)
+        """,
+        disk=16 * MiB,
+        workspace=tmp_path,
+    )
+    assert finished.ended == "disk-limit"
+
+
+def test_a_mapping_of_a_file_without_a_name_counts_once_and_as_it_is(script: Script, tmp_path: Path) -> None:
+    finished = script(
+        f"""
+        import mmap, os, time
+        file = os.open("f", os.O_RDWR | os.O_CREAT)
+        os.write(file, bytes({8 * MiB}))
+        mappings = [mmap.mmap(file, {8 * MiB}) for _ in range(3)]
+        os.unlink("f")
+        time.sleep(0.5)
+        os.close(file)
+        time.sleep(0.5)
+        """,
+        disk=64 * MiB,
+        workspace=tmp_path,
+    )
+    assert finished.ended == "exited"
+    assert 8 * MiB <= finished.disk_used < 9 * MiB
+
+
+def test_disk_held_by_a_process_whose_first_thread_has_ended(script: Script, tmp_path: Path) -> None:
+    finished = script(
+        f"""
+        import ctypes, os, threading, time
+        def hold():
+            time.sleep(0.3)
+            file = os.open("f", os.O_RDWR | os.O_CREAT)
+            os.unlink("f")
+            os.write(file, bytes({15 * MiB}))
+            os.write(file, bytes({2 * MiB}))
+            time.sleep(1)
+            os._exit(0)
+        if os.fork() == 0:
+            threading.Thread(target=hold).start()
+            ctypes.CDLL(None).pthread_exit(None)
+        print(os.wait()[1])
+        """,
+        disk=16 * MiB,
+        workspace=tmp_path,
+    )
+    assert finished.ended == "disk-limit"
+
+
+def test_a_directory_that_is_locked_again_and_again(script: Script, tmp_path: Path) -> None:
+    finished = script(
+        f"""
+        import os, time
+        os.mkdir("d")
+        files = [open(f"d/{{number}}", "wb") for number in range(8)]
+        if os.fork() == 0:
+            folder = os.open("d", os.O_RDONLY)
+            while True:
+                os.fchmod(folder, 0)
+        time.sleep(0.2)
+        for stream in files:
+            stream.write(bytes({8 * MiB}))
+            stream.flush()
+        time.sleep(3)
+        """,
+        disk=16 * MiB,
+        workspace=tmp_path,
+    )
+    assert finished.ended == "disk-limit"
+
+
+def test_disk_filled_in_the_pause_after_a_long_look(script: Script, tmp_path: Path) -> None:
+    finished = script(
+        f"""
+        import os, time
+        for number in range(19500):
+            os.close(os.open(f"f{{number}}", os.O_CREAT))
+        time.sleep(1.5)
+        for number in range(6):
+            with open(f"f{{number}}", "wb") as stream:
+                stream.write(bytes({50 * MiB}))
+        time.sleep(0.4)
+        for number in range(6):
+            os.truncate(f"f{{number}}", 0)
+        """,
+        disk=100 * MiB,
+        workspace=tmp_path,
+    )
+    assert finished.ended == "disk-limit"
+
+
+def test_zombies_are_no_fault_of_the_machinery(script: Script, tmp_path: Path) -> None:
+    finished = script(
+        """
+        import collections, os, time
+        end = time.time() + 4
+        zombies = collections.deque()
+        while time.time() < end:
+            child = os.fork()
+            if child == 0:
+                os._exit(0)
+            zombies.append(child)
+            if len(zombies) > 45:
+                os.waitpid(zombies.popleft(), 0)
+        """,
+        workspace=tmp_path,
+    )
+    assert (finished.ended, finished.exit_code) == ("exited", 0)
 
 
 def test_endless_output(script: Script) -> None:
@@ -253,7 +422,7 @@ def test_a_process_that_hides_its_files_is_ended(script: Script, tmp_path: Path)
     assert (finished.ended, finished.signal) == ("killed", 9)
 
 
-@pytest.mark.parametrize("trick", ["priority", "signals", "schedule"])
+@pytest.mark.parametrize("trick", ["priority", "signals", "schedule", "processor"])
 def test_the_supervisor_cannot_be_kept_from_its_work(script: Script, trick: str) -> None:
     begun = time.monotonic()
     finished = script(
@@ -267,6 +436,9 @@ def test_the_supervisor_cannot_be_kept_from_its_work(script: Script, trick: str)
                 os.setpriority(os.PRIO_PROCESS, 1, 19)
             if {trick == "schedule"}:
                 os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0))
+            if {trick == "processor"}:
+                os.sched_setaffinity(1, {{0}})
+                os.sched_setaffinity(0, {{0}})
         except OSError:
             pass
         while True:

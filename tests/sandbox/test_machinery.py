@@ -1,7 +1,9 @@
 """Faults of the machinery are errors with a remedy, never a finding about a script."""
 
 import ast
+import math
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import threading
 import time
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,6 +84,28 @@ def test_a_limit_of_nothing_is_refused() -> None:
         Limits(wall=0)
 
 
+@pytest.mark.parametrize("limits", [{"wall": math.inf}, {"wall": math.nan}, {"memory": math.inf}, {"wall": 1e6 + 1}])
+def test_a_limit_of_no_limit_is_refused(limits: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"the limit `{next(iter(limits))}` must be"):
+        Limits(**limits)
+
+
+def test_no_descriptors_left(script: Script) -> None:
+    script("pass")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    in_use = len(list(Path("/proc/self/fd").iterdir()))
+    try:
+        for more in range(0, 40, 3):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (in_use + more, hard))
+            try:
+                script("pass")
+            except SandboxError as error:
+                refused = str(error)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert "Too many open files" in refused
+
+
 def test_the_interpreter_is_described() -> None:
     found = inspect_interpreter(Path(sys.executable), ("numpy", "no-such-distribution"))
     assert found.python == Path(sys.executable)
@@ -106,7 +131,7 @@ def test_no_descriptor_of_ours_stays_open(script: Script) -> None:
     assert len(list(descriptors.iterdir())) == before
 
 
-@pytest.mark.parametrize("name", ["measure.py", "sitecustomize.py", "supervise.py"])
+@pytest.mark.parametrize("name", ["measure.py", "remove.py", "sitecustomize.py", "supervise.py"])
 def test_what_runs_inside_is_readable_for_old_pythons(name: str) -> None:
     source = (files("pytest_toolgate.sandbox") / "inside" / name).read_text("utf-8")
     ast.parse(source, feature_version=(3, 8))

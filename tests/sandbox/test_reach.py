@@ -176,6 +176,11 @@ REFUSED = {
     "userfaultfd": "libc.syscall(323 if x86 else 282, 0)",
     "process_vm_readv": "libc.process_vm_readv(1, 0, 0, 0, 0, 0)",
     "the terminal's input": "libc.ioctl(0, 0x5412, b'x')",
+    "priority": "libc.setpriority(0, 0, 5)",
+    "scheduling": "libc.sched_setscheduler(0, 5, ctypes.byref(ctypes.c_int(0)))",
+    "scheduling, by attributes": "libc.syscall(314 if x86 else 274, 0, bytes(48), 0)",
+    "priority at the disk": "libc.syscall(251 if x86 else 30, 1, 0, 0x6000)",
+    "processors of the first process": "libc.sched_setaffinity(1, 8, bytes([1] + [0] * 7))",
     "limits of another": "libc.prlimit(1, 7, ctypes.byref((ctypes.c_ulong * 2)(1, 1)), 0)",
 }
 
@@ -189,6 +194,10 @@ def test_dangerous_system_calls_are_refused(script: Script, call: str) -> None:
         print({REFUSED[call]}, ctypes.get_errno())
     """)
     assert text(finished).split() == ["-1", "1"]
+
+
+def test_processors_can_be_chosen_for_oneself(script: Script) -> None:
+    assert text(script("import os; os.sched_setaffinity(0, os.sched_getaffinity(0)); print('ok')")) == "ok\n"
 
 
 def test_calls_of_a_foreign_architecture_do_not_exist(script: Script) -> None:

@@ -76,6 +76,24 @@ def test_the_record_cannot_be_made_to_name_anything_else(script: Script) -> None
     assert finished.used == ()
 
 
+def test_the_record_has_no_name_that_can_be_known_before(script: Script) -> None:
+    forge = """
+        import os
+        def attempt(act, *given):
+            try:
+                return act(*given)
+            except OSError:
+                return []
+        places = ["/run/used", "/sandbox/used", os.environ.get("TOOLGATE_USED", "/used")]
+        for place in places + [f"/run/used/{name}" for name in attempt(os.listdir, "/run/used")]:
+            attempt(os.makedirs, place)
+            attempt(lambda: open(place + "/numpy", "w").close())
+        print([value for value in os.environ.values() if "/run/used" in value])
+    """
+    finished = script(forge, watch=("numpy",))
+    assert (text(finished), finished.used) == ("[]\n", ())
+
+
 def test_an_environment_reached_by_a_link_is_recognised(script: Script, tmp_path: Path) -> None:
     import sys
 

@@ -222,3 +222,19 @@ def test_a_bare_letter(reply: str, expected: str | None) -> None:
 )
 def test_a_changed_mind(reply: str, expected: str | None) -> None:
     assert letter(reply) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ANSWER: C. The answer would be A with linear elements.",
+        "ANSWER: C\n\nMost people say the answer is A.",
+    ],
+)
+def test_prose_behind_the_asked_line_does_not_replace_it(text: str) -> None:
+    """A right answer must not turn into a wrong one, which would let the candidate through."""
+    assert read_reply(text, F1).letter is None
+
+
+def test_a_later_line_of_the_asked_form_is_a_changed_mind() -> None:
+    assert read_reply("ANSWER: C\nNo, the answer is A.\nANSWER: A", F1).letter == "A"

@@ -65,9 +65,9 @@ def test_opening_again_keeps_the_rows(store: Store) -> None:
 
 
 def test_a_row_that_does_not_fit_is_an_error_and_never_silently_left_out(store: Store) -> None:
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(StoreError, match="NOT NULL"):
         store.append("replies", reply(text=None))
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(StoreError, match="TEXT"):
         store.append("replies", reply(call_index="first"))
 
 

@@ -9,9 +9,10 @@ import pytest
 
 from pytest_toolgate.candidate.duplicates import Entry
 from pytest_toolgate.store import Store, StoreError
-from pytest_toolgate.store.accepted import read_entries, remove_item, write_item
+from pytest_toolgate.store.accepted import AcceptedItems, read_entries, write_item
 from pytest_toolgate.store.record import read_record
-from pytest_toolgate.store.reuse import answered_replies, judged_agent_run, reuse_key, spent
+from pytest_toolgate.store.reuse import answered_replies, judged_agent_run, reuse_key
+from pytest_toolgate.store.spending import Spent, spent
 
 from .items import candidate
 from .test_store import reply
@@ -68,15 +69,21 @@ def test_only_judged_agent_runs_are_used_again(store: Store) -> None:
 
 
 def test_what_a_run_and_an_attempt_have_spent(store: Store) -> None:
-    assert spent(store, "r") == 0.0
+    """The replies count, of screens and of agents; an agent run is the sum of its replies and counts no second time."""
+    assert spent(store, "r") == Spent(0.0, 0)
     store.append("replies", reply("a", cost=0.25))
     store.append("replies", reply("b", cost=None))
     store.append("replies", reply("b", cost=0.125))
     store.append("replies", reply("a", run_id="other", cost=9))
+    store.append("replies", reply("b", cost=None, status="failed"))
     store.append("agent_runs", agent_run(cost=0.5))
-    assert spent(store, "r") == 0.875
-    assert spent(store, "r", "a") == 0.75
-    assert spent(store, "r", "b") == 0.125
+    told = {"text": "", "note": "", "requests": 1, "latency": 0.5, "base_url": "", "provider": "p", "model_asked": "m"}
+    store.append(
+        "agent_replies", told | {"attempt_id": "a", "run_id": "r", "number": 1, "status": "complete", "cost": 0.5}
+    )
+    assert spent(store, "r") == Spent(0.875, 1)
+    assert spent(store, "r", "a") == Spent(0.75, 0)
+    assert spent(store, "r", "b") == Spent(0.125, 1)
 
 
 # --- records ---------------------------------------------------------------------------------------------
@@ -201,7 +208,7 @@ def test_files_of_another_making_are_passed_over(tmp_path: Path, text: str) -> N
     (tmp_path / "folder.json").mkdir()
     write_item(tmp_path, "item", document())
     assert [entry.id for entry in read_entries(tmp_path)] == ["item"]
-    assert remove_item(tmp_path, "other", "c/item.yaml") is None
+    assert AcceptedItems(tmp_path).remove("c/other.yaml") == []
 
 
 def test_no_folder_no_items(tmp_path: Path) -> None:
@@ -210,7 +217,16 @@ def test_no_folder_no_items(tmp_path: Path) -> None:
 
 def test_only_the_item_of_the_same_candidate_file_is_removed(tmp_path: Path) -> None:
     write_item(tmp_path, "item", document())
-    assert remove_item(tmp_path, "item", "c/another.yaml") is None
-    assert remove_item(tmp_path, "none", "c/item.yaml") is None
-    assert remove_item(tmp_path, "item", "c/item.yaml") == tmp_path / "item.json"
+    items = AcceptedItems(tmp_path)
+    assert items.remove("c/another.yaml") == []
+    assert items.remove("c/item.yaml") == [tmp_path / "item.json"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_candidate_whose_id_was_changed_has_one_item(tmp_path: Path) -> None:
+    write_item(tmp_path, "old", document(id="old"))
+    write_item(tmp_path, "other", document(path="c/other.yaml", id="other"))
+    items = AcceptedItems(tmp_path)
+    items.write("new", "c/item.yaml", document(id="new"))
+    assert sorted(entry.id for entry in read_entries(tmp_path)) == ["new", "other"]
+    assert items.remove("c/item.yaml") == [tmp_path / "new.json"]

@@ -18,7 +18,7 @@ def hash_file(path: Path) -> str:
 
 
 def known_digest(path: Path, record: Path) -> tuple[str, str]:
-    """Return the file's SHA-256 and its noted origin, hashing only if size or time differ from the record.
+    """Return the file's SHA-256 and its noted origin, hashing only if it is another file than the record's.
 
     Args:
         path: The file to describe.
@@ -33,21 +33,31 @@ def known_digest(path: Path, record: Path) -> tuple[str, str]:
     try:
         status = path.stat()
         known = _read(record)
-        if known.get("size") == status.st_size and known.get("mtime_ns") == status.st_mtime_ns:
-            return str(known["sha256"]), str(known.get("origin", ""))
+        origin = str(known.get("origin", ""))
+        if known.get("file") == _identity(status):
+            return str(known["sha256"]), origin
         digest = hash_file(path)
+        origin = origin if known.get("sha256") == digest else ""
     except OSError as error:
         raise ModelError(f"The model file {path} cannot be read: {error.strerror or error}.") from error
     # A record that cannot be written (a read-only cache) costs a second per run, not the run.
     with suppress(OSError):
-        remember(path, record, digest, "")
-    return digest, ""
+        _write(record, status, digest, origin)
+    return digest, origin
 
 
 def remember(path: Path, record: Path, sha256: str, origin: str) -> None:
     """Write the record of a file that was just hashed; atomic, so that readers see all of it or none."""
-    status = path.stat()
-    text = json.dumps({"size": status.st_size, "mtime_ns": status.st_mtime_ns, "sha256": sha256, "origin": origin})
+    _write(record, path.stat(), sha256, origin)
+
+
+def _identity(status: os.stat_result) -> list[int]:
+    """What differs once a file was replaced or written to, even by one that sets its times back."""
+    return [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+
+
+def _write(record: Path, status: os.stat_result, sha256: str, origin: str) -> None:
+    text = json.dumps({"file": _identity(status), "sha256": sha256, "origin": origin})
     record.parent.mkdir(parents=True, exist_ok=True)
     temporary = record.with_name(f"{record.name}.{os.getpid()}")
     temporary.write_text(text, encoding="utf-8")

@@ -198,6 +198,7 @@ def _settle(model: Pinned, whole: Path, file: Path, origin: str) -> None:
     with whole.open("rb") as written:
         os.fsync(written.fileno())
     whole.replace(file)
+    remember(file, _record(file), model.sha256, origin)  # a file that is moved counts as changed
     directory = os.open(file.parent, os.O_RDONLY)
     try:
         os.fsync(directory)

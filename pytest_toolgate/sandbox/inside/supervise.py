@@ -23,6 +23,7 @@ import time
 sys.path.insert(0, "/run/toolgate")  # `-I` keeps even a script's own place off the path
 
 from pytest_toolgate.sandbox.inside.measure import Watch
+from pytest_toolgate.sandbox.inside.remove import remove_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,9 +131,7 @@ def put(name: str, content: bytes) -> None:
     except FileNotFoundError:
         pass
     except (IsADirectoryError, PermissionError):
-        import shutil
-
-        shutil.rmtree(name)
+        remove_tree(name)
     with open(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "wb") as stream:
         stream.write(content)
 
@@ -206,16 +205,20 @@ def wait(child: int, deadline: float, control: int, wake: int, watch: Watch) -> 
     while True:
         pause = max(0.0, min(sample, deadline) - time.monotonic())
         ready = {number for number, _ in poll.poll(pause * 1000)}
+        now = time.monotonic()
         if wake in ready:
             os.read(wake, 4096)
             status = reap(child)
             if status is not None:
-                return status, None
+                # It may have ended late, while a slow sample was taken.
+                return (status, None) if now <= deadline else (None, "timeout")
         if control in ready:
             return None, "stopped"
-        now = time.monotonic()
         if now >= sample or now >= deadline:
-            limit = watch.sample()
+            try:
+                limit = watch.sample()
+            except OSError:
+                limit = None  # what is looked at may go or change meanwhile; the last look is at something still
             if limit is not None:
                 return None, limit
             sample = time.monotonic() + _TICK

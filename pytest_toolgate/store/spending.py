@@ -1,0 +1,30 @@
+"""What the calls of a run have cost so far."""
+
+from dataclasses import dataclass
+
+from .database import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The cost of some calls.
+
+    Attributes:
+        usd: What they are known to have cost.
+        unknown: Calls that brought a reply and whose cost nobody knows, which is not the same as nothing.
+    """
+
+    usd: float
+    unknown: int
+
+
+def spent(store: Store, run_id: str, attempt_id: str | None = None) -> Spent:
+    """What the calls of a run, or of one of its attempts, have cost."""
+    where = "run_id = :run" + ("" if attempt_id is None else " AND attempt_id = :attempt")
+    rows = store.query(
+        "SELECT total(cost) AS usd, coalesce(sum(cost IS NULL AND status <> 'failed'), 0) AS unknown FROM "
+        f"(SELECT cost, status FROM replies WHERE {where} "
+        f"UNION ALL SELECT cost, status FROM agent_replies WHERE {where})",
+        {"run": run_id, "attempt": attempt_id},
+    )
+    return Spent(rows[0]["usd"], rows[0]["unknown"])
