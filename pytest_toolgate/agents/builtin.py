@@ -138,7 +138,7 @@ class _Conversation:
         if finished.ended != "exited":
             self._mistaken(f"was stopped: {finished.ended}")
             parts.append(f"The script was stopped: {finished.ended} after {finished.wall:.0f} s.")
-        elif finished.exit_code != 0:
+        elif finished.exit_code != 0 and not self._names_an_option(output):
             self._mistaken(f"failed: {_last_line(complaint)}")
             parts.append(f"The script failed:\n{_cut(complaint, _SHOWN_ERROR, keep_end=True)}")
             parts.append("Correct it and write the whole script again.")
@@ -150,10 +150,9 @@ class _Conversation:
 
     def _about_result(self, output: str) -> str:
         """Say which option the printed result rounds to: the reader of a multiple-choice question does no less."""
-        results = _RESULT.findall(output[-_LOOKED_AT:])
-        if not results:
+        result = _last_result(output)
+        if not result:
             return "Print the value that the question asks for as a line RESULT: <value>, with all its digits."
-        result = results[-1].strip()
         match = match_answer(result, self.task.options)
         if match.letter is not None:
             return (
@@ -165,6 +164,11 @@ class _Conversation:
             f"RESULT {result[:60]} is none of the options. Read the question again, find what your script does "
             "otherwise, and write the corrected script."
         )
+
+    def _names_an_option(self, output: str) -> bool:
+        """Whether a result had been printed that is one of the options, whatever went wrong after it."""
+        result = _last_result(output)
+        return bool(result) and match_answer(result, self.task.options).letter is not None
 
     def _mistaken(self, what: str) -> None:
         self.mistakes.append(what)
@@ -240,7 +244,7 @@ def _instructions(task: Task) -> str:
         "network. The four options differ in digits only: never guess, never estimate by hand.\n"
         "To compute, reply with one complete script in a ```python block. It is run and you are shown its output. "
         "Follow the question to the letter, and print the value it asks for, unrounded, as the last line: "
-        "print('RESULT:', value)\n"
+        "print('RESULT:', value). Write no ANSWER inside a script.\n"
         "When a RESULT is one of the options and you trust your script, reply with one line: ANSWER: and its letter.\n"
         + (task.domain.notes if task.settings.hints else "")
     )
@@ -274,6 +278,11 @@ def _with_explanations(script: str) -> str:
 @functools.cache
 def _explanations() -> bytes:
     return files(inside).joinpath("explain.py").read_bytes()
+
+
+def _last_result(output: str) -> str:
+    results = _RESULT.findall(output[-_LOOKED_AT:])
+    return results[-1].strip() if results else ""
 
 
 def _last_line(complaint: str) -> str:

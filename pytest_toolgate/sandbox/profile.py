@@ -135,7 +135,7 @@ def arguments(
             "--tmpfs",
             place,
         ]
-    args += ["--perms", "0711", "--size", str(64 * KiB), "--tmpfs", USED, "--perms", "0733", "--dir", record]
+    args += ["--perms", "0311", "--size", str(64 * KiB), "--tmpfs", USED, "--perms", "0733", "--dir", record]
     for path in _SYSTEM:
         args += _as_on_host(Path(path))
     for path in _FILES:

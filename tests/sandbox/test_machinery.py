@@ -200,6 +200,24 @@ def test_a_supervisor_that_hangs_is_ended_from_outside(script: Script) -> None:
     assert time.monotonic() - begun < 10
 
 
+def test_an_end_after_the_time_is_no_end_in_time(script: Script) -> None:
+    """The supervisor is kept from looking, as a slow sample would, while time runs out and the script ends."""
+
+    def keep() -> None:
+        time.sleep(1)
+        supervisor = first_process_of_a_sandbox_of_ours()
+        os.kill(supervisor, signal.SIGSTOP)
+        time.sleep(2)
+        os.kill(supervisor, signal.SIGCONT)
+
+    keeper = threading.Thread(target=keep)
+    keeper.start()
+    finished = script("import time; time.sleep(2.5)", wall=2.0)
+    keeper.join()
+    assert (finished.ended, finished.exit_code) == ("timeout", None)
+    assert finished.wall > 2.5
+
+
 def test_a_supervisor_that_dies_is_no_finding(script: Script) -> None:
     with pytest.raises(SandboxError, match="without a report"):
         started_when(script, signal.SIGKILL)

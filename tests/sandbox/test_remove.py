@@ -1,6 +1,8 @@
 """Removing what a stranger has made."""
 
 import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,23 +12,31 @@ from pytest_toolgate.sandbox import remove_tree
 from .conftest import Script, text
 
 
-def deep(place: Path, depth: int) -> None:
-    here = os.open(place, os.O_RDONLY)
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Path]:
+    """A directory that leaves nothing behind on which pytest's own removal would fail."""
+    yield tmp_path
+    subprocess.run(["rm", "-rf", tmp_path], check=True)
+
+
+def deep(folder: Path, depth: int) -> None:
+    here = os.open(folder, os.O_RDONLY)
     for _ in range(depth):
         os.mkdir("d", dir_fd=here)
         below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.fchown(below, os.fstat(here).st_uid, -1)
         os.close(here)
         here = below
     os.close(here)
 
 
-def test_a_tree_deeper_than_any_stack(tmp_path: Path) -> None:
-    tree = tmp_path / "tree"
+def test_a_tree_deeper_than_any_stack(place: Path) -> None:
+    tree = place / "tree"
     tree.mkdir()
     deep(tree, 3000)
     before = len(list(Path("/proc/self/fd").iterdir()))
     assert remove_tree(tree)
-    assert list(tmp_path.iterdir()) == []
+    assert list(place.iterdir()) == []
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
@@ -78,17 +88,10 @@ def test_what_cannot_be_removed_is_told(path: str) -> None:
     assert not remove_tree(Path(path))
 
 
-def test_a_deep_directory_in_place_of_a_file_of_the_next_run(script: Script, tmp_path: Path) -> None:
-    script(
-        """
-        import os
-        os.unlink("problem.json")
-        for name in ["problem.json", *["d"] * 1500]:
-            os.mkdir(name)
-            os.chdir(name)
-        """,
-        workspace=tmp_path,
-        files={"problem.json": b"{}"},
-    )
-    finished = script("print(open('problem.json').read())", workspace=tmp_path, files={"problem.json": b"{}"})
+def test_a_deep_directory_in_place_of_a_file_of_the_next_run(script: Script, place: Path) -> None:
+    text(script("pass", workspace=place))
+    (place / "problem.json").mkdir()
+    os.chown(place / "problem.json", place.stat().st_uid, -1)
+    deep(place / "problem.json", 1500)
+    finished = script("print(open('problem.json').read())", workspace=place, files={"problem.json": b"{}"})
     assert text(finished) == "{}\n"

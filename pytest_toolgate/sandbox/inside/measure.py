@@ -70,7 +70,7 @@ class Watch:
             self.peak_memory = max(self.peak_memory, largest)
         # The proportional size is exact for forks that share pages, but dearer; it is never the larger one.
         elif sum(process.resident for process in processes) > self.peak_memory:
-            total = sum(proportional_size(process.threads[0], process.resident) for process in processes)
+            total = sum(map(proportional_size, processes))
             self.peak_memory = max(self.peak_memory, total)
 
     def measure_disk(self, processes: Iterable[Process] = ()) -> None:
@@ -147,16 +147,16 @@ def free_space(folder: int) -> int:
     return room.f_bavail * room.f_frsize
 
 
-def proportional_size(pid: str, otherwise: int) -> int:
-    """Bytes, each shared page divided among its users; `otherwise` where the kernel does not say."""
+def proportional_size(process: Process) -> int:
+    """Bytes, each shared page divided among its users; all of them where the kernel does not say."""
     try:
-        with open(f"/proc/{pid}/smaps_rollup") as stream:
+        with open(f"/proc/{process.threads[0]}/smaps_rollup") as stream:
             for line in stream:
                 if line.startswith("Pss:"):
                     return int(line.split()[1]) * 1024
     except OSError:
         pass
-    return otherwise
+    return max(map(resident_size, process.threads))  # now: nothing if it has ended meanwhile
 
 
 def walk(folder: int, most: int, depth: int = 0) -> tuple[int, int]:
