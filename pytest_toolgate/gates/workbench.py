@@ -88,7 +88,8 @@ class Workbench:
     def hidden(self, candidate: Candidate) -> tuple[Path, ...]:
         """What no script and no agent may see, wherever the interpreter happens to be installed."""
         run = self.run
-        return (run.root, candidate.path.parent, run.database.parent, run.accepted, run.directory)
+        paths = (run.root, candidate.path.parent, run.database.parent, run.accepted, run.directory)
+        return tuple(path for path in paths if path.is_dir())
 
     def cpu_slots(self) -> Slots:
         """Places for running scripts: one per core, so that a time limit does not measure the load."""
