@@ -136,7 +136,8 @@ class _Screen:
     def _verdict(self) -> GateResult:
         count, name = self.count, self.settings.name
         if count.decided == "rejected":
-            return GateResult("rejected", "too-easy", f"screen `{name}` answered without the software: {count}")
+            right = f"{count.correct} of {count.samples} correct"
+            return GateResult("rejected", "too-easy", f"screen `{name}` answered without the software: {right}")
         if count.decided == "passed":
             return GateResult("passed")
         notes = sorted({f"{reply.status} ({reply.note})" for reply in self.replies.values() if reply.correct is None})
