@@ -38,6 +38,7 @@ def load_settings(config: pytest.Config) -> "Settings":
     """
     from .agents import agent_names
     from .config import ConfigError, Settings, read_settings
+    from .domains import domain_names
     from .providers import provider_kinds
 
     file = options.config_file(config)
@@ -48,6 +49,9 @@ def load_settings(config: pytest.Config) -> "Settings":
     except ConfigError as error:
         raise pytest.UsageError(str(error)) from None
     for name, domain in settings.domains.items():
+        if name not in domain_names():
+            known = ", ".join(sorted(domain_names()))
+            raise pytest.UsageError(f"{file}: `domains.{name}` is not a known domain; known are {known}")
         if domain.python is not None and not os.access(domain.python, os.X_OK):
             raise pytest.UsageError(f"{file}: `domains.{name}.python` {domain.python} is not a program that can be run")
     return settings

@@ -40,7 +40,9 @@ def declare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         view.add_argument("--db", type=Path, default=Path(".toolgate/toolgate.db"), help="the database file")
         view.set_defaults(execute=execute)
         if name == "show":
-            view.add_argument("attempt", help="key of the attempt, or its beginning")
+            view.add_argument(
+                "attempt", help="key of the attempt or its beginning; or a candidate's id or path, for the latest"
+            )
         else:
             view.add_argument("--json", action="store_true", help="print as JSON")
         if name == "attempts":
@@ -72,8 +74,13 @@ def _attempts(options: argparse.Namespace) -> int:
 def _show(options: argparse.Namespace) -> int:
     store = _open(options)
     found = store.query("SELECT id FROM attempts WHERE id LIKE ? || '%' LIMIT 2", [options.attempt])
-    if len(found) != 1:
-        raise CommandError(f"{'several attempts begin' if found else 'no attempt begins'} with `{options.attempt}`")
+    if not found:
+        by_name = "SELECT id FROM attempts WHERE candidate_id = ? OR path = ? ORDER BY time DESC LIMIT 1"
+        found = store.query(by_name, [options.attempt, options.attempt])
+    if not found:
+        raise CommandError(f"there is no attempt `{options.attempt}`: give its key, a candidate's id or its path")
+    if len(found) > 1:
+        raise CommandError(f"several attempts begin with `{options.attempt}`")
     try:
         print(json.dumps(read_record(store, found[0]["id"]), indent=2, ensure_ascii=False))
     except StoreError as error:
