@@ -27,7 +27,7 @@ class Candidate:
         tags: Free labels.
         distractors: Wrong letter -> the mistake its value comes from.
         metadata: Anything else the author wants to keep with the item.
-        lines: Top-level key -> line in the file, counted from 1.
+        lines: Top-level key, or `options.A` and so on -> line in the file, counted from 1.
     """
 
     id: str

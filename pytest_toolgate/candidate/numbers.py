@@ -164,9 +164,3 @@ def nearest_gap(printed: Decimal, numbers: list[Number]) -> tuple[int, Decimal]:
     gaps = [abs(_EXACT.subtract(printed, number.value)) for number in numbers]
     index = gaps.index(min(gaps))
     return index, gaps[index]
-
-
-def ranks(numbers: list[Number]) -> list[int]:
-    """Rank of each number by value, 1 for the smallest; equal values keep their order."""
-    order = sorted(range(len(numbers)), key=lambda i: numbers[i].value)
-    return [order.index(i) + 1 for i in range(len(numbers))]

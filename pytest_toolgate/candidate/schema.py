@@ -125,6 +125,7 @@ class _Reader:
         options: dict[str, str] = {}
         for letter, child in node.value.items():
             field = f"options.{letter[:20]}"
+            self.lines[field] = child.line
             if letter not in LETTERS:
                 self.blame(
                     "bad-options",

@@ -1,5 +1,6 @@
 """Gate 0: is the file a candidate at all? No script runs and nothing is asked."""
 
+import dataclasses
 from collections.abc import Collection
 from pathlib import Path
 
@@ -39,7 +40,10 @@ def examine(path: Path, domains: Collection[str], default_domain: str | None) ->
         candidate = read_candidate(path, domains=domains, default_domain=default_domain)
     except CandidateError as problem:
         return None, list(problem.faults)
-    return candidate, list(option_faults(candidate.options, candidate.lines.get("options")))
+    faults = option_faults(candidate.options, candidate.lines.get("options"))
+    return candidate, [
+        dataclasses.replace(fault, line=candidate.lines.get(fault.field, fault.line)) for fault in faults
+    ]
 
 
 def _refused(shown: str, faults: list[Fault]) -> GateResult:

@@ -14,7 +14,6 @@ from pytest_toolgate.candidate.numbers import (
     nearest_gap,
     overlap,
     plain,
-    ranks,
     read_number,
 )
 
@@ -230,10 +229,9 @@ def test_plain_text() -> None:
     assert plain("e\u0301") == plain("é")
 
 
-def test_nearest_and_ranks() -> None:
+def test_nearest() -> None:
     numbers = [Number(Decimal(text), None) for text in ("3", "1", "2", "1")]
     assert nearest_gap(Decimal("1.9"), numbers) == (2, Decimal("0.1"))
-    assert ranks(numbers) == [4, 1, 3, 2]
 
 
 @given(number=st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**12), max_value=10**12, places=9))
