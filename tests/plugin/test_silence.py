@@ -10,7 +10,10 @@ _HEAVY = ("openai", "sqlalchemy", "yaml", "sqlite3", "xllamacpp", "httpx", "scip
 
 
 @pytest.mark.parametrize("arguments", [(), ("test_code.py",), ("-n", "2")], ids=["all", "file", "n2"])
-def test_nothing_is_imported_and_nothing_left(pool: Pool, arguments: tuple[str, ...]) -> None:
+def test_nothing_is_imported_and_nothing_left(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # workers are not told of -B
     pool.write("test_code.py", "def test_it(): pass\n")
     pool.write("config/settings.yaml", "question: x\n")
     pool.configure("nonsense: 1")
