@@ -1,7 +1,10 @@
 """Shuffled renderings: drawn again by anybody, mapped back by value, and fair."""
 
+import hashlib
 import itertools
+import json
 import operator
+import random
 import subprocess
 import sys
 from collections import Counter
@@ -17,6 +20,7 @@ from pytest_toolgate.candidate.presentation import ORDERS, Presentation, Scheme,
 from .items import F1
 
 HASHES = [f"{number:032x}" for number in range(2400)]
+SCHEMES: tuple[Scheme, ...] = ("independent", "distinct-slots")
 
 
 @pytest.mark.parametrize("order", ORDERS, ids="".join)
@@ -38,17 +42,68 @@ def test_an_item_shuffled_three_times_maps_back_to_its_own_letter() -> None:
         assert presentation.original(chosen) == key
 
 
-def test_a_presentation_is_the_same_in_another_process() -> None:
-    code = "from pytest_toolgate.candidate.presentation import draw\n"
-    code += "print(*[draw(3, 'h', 's', index) for index in range(9)])"
-    seen = {
-        subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
-        ).stdout
-        for seed in ("1", "2")
-    }
-    here = " ".join(str(draw(3, "h", "s", index)) for index in range(9))
-    assert seen == {here.encode() + b"\n"}
+@pytest.mark.parametrize("order", ORDERS, ids="".join)
+def test_every_order_and_its_way_back_undo_each_other(order: tuple[str, ...]) -> None:
+    presentation = Presentation(order)
+    assert [presentation.original(letter) for letter in "ABCD"] == list(order)
+    assert presentation.show(dict(zip("ABCD", "ABCD", strict=True))) == dict(zip("ABCD", order, strict=True))
+
+
+def test_there_are_24_orders() -> None:
+    assert len(set(ORDERS)) == 24
+    assert all(sorted(order) == list("ABCD") for order in ORDERS)
+
+
+CALLS = [
+    (seed, key, screen, index, scheme)
+    for seed in (0, 3)
+    for key in HASHES[:5]
+    for screen in ("light", "strong")
+    for index in range(5)
+    for scheme in SCHEMES
+]
+_WORKER = """
+import json, sys
+from pytest_toolgate.candidate.presentation import draw
+calls = json.load(sys.stdin)
+json.dump([str(draw(*call)) for call in calls], sys.stdout)
+"""
+
+
+def drawn_elsewhere(calls: Sequence[tuple[int, str, str, int, Scheme]], hash_seed: str) -> list[str]:
+    """The orders of `calls`, drawn by another process with another hash seed."""
+    done = subprocess.run(
+        [sys.executable, "-c", _WORKER],
+        input=json.dumps(calls),
+        env={"PYTHONHASHSEED": hash_seed},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    orders: list[str] = json.loads(done.stdout)
+    return orders
+
+
+def test_the_orders_are_the_same_in_any_process_any_number_of_workers_and_any_order_of_calls() -> None:
+    here = {call: str(draw(*call)) for call in CALLS}
+    shuffled = random.Random(1).sample(CALLS, len(CALLS))
+    for workers in (1, 2, 3):
+        there: dict[tuple[int, str, str, int, Scheme], str] = {}
+        for worker in range(workers):
+            part = shuffled[worker::workers]
+            there |= dict(zip(part, drawn_elsewhere(part, str(worker + 1)), strict=True))
+        assert there == here
+
+
+def test_an_order_can_be_drawn_without_this_package() -> None:
+    """By SHA-256 and the orders of four letters in alphabetical order, as the documentation says."""
+    orders = ["".join(order) for order in itertools.permutations("ABCD")]
+    for seed, key, screen, index, scheme in CALLS:
+        number = 0 if scheme == "distinct-slots" else index
+        digest = hashlib.sha256(f"{seed}\n{key}\n{screen}\n{number}".encode()).digest()
+        order = orders[int.from_bytes(digest, "big") % 24]
+        shift = index % 4 if scheme == "distinct-slots" else 0
+        assert str(draw(seed, key, screen, index, scheme)) == order[shift:] + order[:shift]
 
 
 def test_the_drawn_orders_are_pinned() -> None:

@@ -225,16 +225,18 @@ def test_a_changed_mind(reply: str, expected: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "expected"),
     [
-        "ANSWER: C. The answer would be A with linear elements.",
-        "ANSWER: C\n\nMost people say the answer is A.",
+        ("ANSWER: C. The answer would be A with linear elements.", None),
+        ("ANSWER: C\n\nMost people say the answer is A.", "C"),
+        ("ANSWER: C\n\nThe answer would be A with linear elements.", None),
+        ("ANSWER: C\n\nSorry, I was wrong: the answer is A.", "A"),
     ],
 )
-def test_prose_behind_the_asked_line_does_not_replace_it(text: str) -> None:
+def test_prose_behind_the_asked_line_does_not_replace_it(text: str, expected: str | None) -> None:
     """A right answer must not turn into a wrong one, which would let the candidate through."""
-    assert read_reply(text, F1).letter is None
+    assert letter(text) == expected
 
 
 def test_a_later_line_of_the_asked_form_is_a_changed_mind() -> None:
-    assert read_reply("ANSWER: C\nNo, the answer is A.\nANSWER: A", F1).letter == "A"
+    assert letter("ANSWER: C\nNo, the answer is A.\nANSWER: A") == "A"

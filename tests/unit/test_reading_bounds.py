@@ -1,9 +1,11 @@
-"""Reading any reply: never an exception, always linear time, and our own form always understood."""
+"""Reading any reply: never an exception, always linear time, our own form always understood, no letter of a word."""
 
+import re
 import time
+import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_toolgate.candidate.presentation import ORDERS, Presentation
@@ -32,45 +34,90 @@ def test_the_form_we_ask_for_reads_back_as_every_letter(order: tuple[str, ...], 
         assert letter(form.format(chosen, text=shown[chosen]), shown) == chosen
 
 
+# --- any text ---------------------------------------------------------------------------------------------------
+
 _OPTION = st.text(st.characters(exclude_categories=["C", "Zl", "Zp"]), min_size=1, max_size=30)
+_WORDS = [
+    "is",
+    "not",
+    "or",
+    "the ",
+    "answer",
+    "Answer",
+    "ANSWER",
+    "correct",
+    "Wait",
+    "option ",
+    "答案",
+    "是",
+    "です",
+    "Ответ",
+]
+_SIGNS = [
+    ":",
+    " ",
+    "\n",
+    "\n\n",
+    ".",
+    ",",
+    "?",
+    "(",
+    ")",
+    "**",
+    "$",
+    "\\boxed{",
+    "}",
+    '"',
+    "{",
+    "|",
+    "~~",
+    "```",
+    "—",
+    "-",
+]
 _PIECES = st.sampled_from(
-    [
-        "ANSWER",
-        ":",
-        " ",
-        "\n",
-        "B",
-        "a",
-        "C",
-        "is",
-        "not",
-        "**",
-        "$",
-        "\\boxed{",
-        "}",
-        "(",
-        ")",
-        "or",
-        "答案",
-        "0.060723",
-        ".",
-        "?",
-    ]
+    [*_WORDS, *_SIGNS, "B", "a", "C", "0.060723", "Question", "<think>", "</think>", "<|im_end|>"]
 )
+_ANY = st.one_of(st.text(), st.lists(_PIECES, max_size=30).map("".join))
 
 
-@given(
-    reply=st.one_of(st.text(), st.lists(_PIECES, max_size=30).map("".join)),
-    texts=st.lists(_OPTION, min_size=4, max_size=4),
-)
+@given(reply=_ANY, texts=st.lists(_OPTION, min_size=4, max_size=4))
 def test_no_reply_raises(reply: str, texts: list[str]) -> None:
     for shown in (F1, dict(zip("ABCD", texts, strict=True))):
         assert letter(reply, shown) in ("A", "B", "C", "D", None)
 
 
-@given(chosen=st.sampled_from("ABCD"), before=st.text(max_size=80))
+@given(
+    chosen=st.sampled_from("ABCD"),
+    before=st.one_of(
+        st.text(max_size=80),
+        # Not the words that begin another question, or thinking: what stands behind those is not our answer.
+        st.lists(st.sampled_from([*_WORDS, *_SIGNS, "A", "B", "ANSWER: A\n", "The answer is B. "]), max_size=30).map(
+            "".join
+        ),
+    ),
+)
 def test_a_last_line_in_the_form_we_ask_for_wins(chosen: str, before: str) -> None:
     assert letter(f"{before}\n\nANSWER: {chosen}") == chosen or "<" in before
+
+
+# Letters of any shape, the ones that the parser takes for A to D and the ones that it does not.
+_STANDING = re.compile(r"(?<![^\W\d_])[A-Da-d](?![^\W\d_])")
+_NO_LETTER = st.lists(
+    st.sampled_from(
+        [*_WORDS, *_SIGNS, "Apple", "Bad ", "Cannot ", "Dad", "abcd", "E", "x", "0.0607", "12", "Banana", "È"]
+    ),
+    max_size=30,
+).map("".join)
+
+
+@given(st.one_of(_NO_LETTER, st.text(st.characters(exclude_categories=["So"]))))
+def test_a_text_in_which_no_letter_stands_alone_is_no_answer(reply: str) -> None:
+    assume(not _STANDING.search(unicodedata.normalize("NFKC", reply)))
+    assert letter(reply) is None
+
+
+# --- any length -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -81,34 +128,38 @@ def test_a_last_line_in_the_form_we_ask_for_wins(chosen: str, before: str) -> No
         pytest.param("ANSWER: " + "$" * 100_000, None, id="A15-dollars"),
         pytest.param("ANSWER: B" + " " * 100_000, "B", id="A15-spaces"),
         pytest.param("\\boxed{" * 20_000, None, id="A15-braces"),
+        pytest.param("(" * 100_000 + "B" + ")" * 100_000, None, id="A15-brackets"),
+        pytest.param("ANSWER: B\n" * 10_000, "B", id="A15-the-same"),
+        pytest.param("ANSWER: B or C\n" * 5_000, None, id="A15-several"),
     ],
 )
 def test_a_degenerate_reply_is_read_at_once(reply: str, expected: str | None) -> None:
-    begun = time.process_time()
-    assert letter(reply) == expected
-    assert time.process_time() - begun < 0.1
+    quickest = 1.0
+    for _ in range(3):
+        begun = time.process_time()
+        assert letter(reply) == expected
+        quickest = min(quickest, time.process_time() - begun)
+    assert quickest < 0.1
 
 
 LONG = {key: f"{key.lower()} " * 900 for key in "ABCD"}
-_HOSTILE = [
-    "answer: B ",
-    "answer:\n",
-    "ANSWER: B\n",
-    "a",
-    "\n",
-    "- ",
-    "<think>",
-    "\\text{",
-    "\u0301\u0323",
-    "if the answer is B, ",
-    "B is ",
-    "不选B",
+_FLOODS = [
+    *("answer: B ", "answer:\n", "ANSWER: B\n", "ANSWER: A) ", "answer (", "a", "A\n", "\n", "- A: x\n", "*", "("),
+    *("<think>", "</think>", "~~a", "<s>", "<|im_end|>", "```\n", "\\boxed{", "\\boxed{B} ", "\u0301\u0323"),
+    *("if the answer is B, ", "B is correct. ", "答案是B", "Question: ", "Wait, B. ", "No, ", '{"answer": "B", '),
+    *("0.060723 ", "answer: 0.060723 ", "。", "i.e. ", "or ", "| A "),
 ]
 
 
-@pytest.mark.parametrize("shown", [F1, LONG], ids=["F1", "long-options"])
-@pytest.mark.parametrize("piece", _HOSTILE)
+@pytest.mark.parametrize(
+    ("piece", "shown"), [*((piece, F1) for piece in _FLOODS), ("a ", LONG), ("answer: b ", LONG), ("答案是B", LONG)]
+)
 def test_a_megabyte_is_read_in_linear_time(piece: str, shown: dict[str, str]) -> None:
-    begun = time.process_time()
-    read_reply(piece * (1_000_000 // len(piece)), shown)
-    assert time.process_time() - begun < 2
+    def seconds(size: int) -> float:
+        reply = piece * (size // len(piece))
+        begun = time.process_time()
+        read_reply(reply, shown)
+        return time.process_time() - begun
+
+    # Eight times the text: twice that for noise, where a quadratic pattern would take sixty-four times as long.
+    assert seconds(1_000_000) < 16 * seconds(125_000) + 0.5
