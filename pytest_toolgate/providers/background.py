@@ -10,9 +10,17 @@ import threading
 from collections.abc import Coroutine
 from typing import Any
 
+_starting = threading.Lock()
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    # The threads that make a process's first calls come together, and a client belongs to one loop.
+    with _starting:
+        return _started_loop()
+
 
 @functools.cache
-def _loop() -> asyncio.AbstractEventLoop:
+def _started_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="toolgate-network", daemon=True).start()
     return loop

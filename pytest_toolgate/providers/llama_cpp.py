@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ..config import ProviderSettings
 from .embedded import REUSE_PROMPT, EmbeddedError, connect
-from .openai_api import OpenAIProvider
+from .openai_api import OpenAIProvider, shared_pace
 from .protocol import ProviderError, Request, Response
 
 
@@ -47,4 +47,5 @@ class LlamaCpp:
         except EmbeddedError as error:
             raise ProviderError(f"provider `{self._settings.name}`: {error}") from error
         # A long question comes three times to a screen and every turn to an agent.
-        return OpenAIProvider(self._settings, endpoint.base_url, endpoint.api_key, REUSE_PROMPT)
+        pace = shared_pace(self._settings, self._directory)
+        return OpenAIProvider(self._settings, endpoint.base_url, endpoint.api_key, REUSE_PROMPT, pace=pace)

@@ -11,9 +11,11 @@ from urllib.parse import urlsplit
 
 from ..config import ProviderSettings
 from . import background
-from .protocol import ProviderError, Request, Response
+from .bounded import bounded_client
+from .pace import Pace
+from .protocol import ModelList, ProviderError, Request, Response
 from .retrying import Failure, read_retry_after, wait_before_retry
-from .wire import is_asked_model, read_body
+from .wire import MAX_BODY, is_asked_model, read_body, read_models, says_exhausted, told
 
 if TYPE_CHECKING:
     import openai
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 _SHORTEST_KEY = 8
 NO_KEY = "none"
 """What a server that asks for no key is sent, since the SDK insists on one."""
+# What a reply without a cap is thought to use until it is there.
+_UNCAPPED = 512
+# Seconds; the list of models is a courtesy of the server.
+_LIST_PATIENCE = 20.0
 
 
 def open_provider(settings: ProviderSettings, run_directory: Path) -> "OpenAIProvider":
@@ -39,7 +45,13 @@ def open_provider(settings: ProviderSettings, run_directory: Path) -> "OpenAIPro
     key = key.strip()  # secrets often come with the line end of the file they were in
     if not key or not key.isascii() or not key.isprintable():
         raise ProviderError(f"provider `{settings.name}`: the key in {variable} is not one line of printable ASCII")
-    return OpenAIProvider(settings, settings.base_url, key)
+    return OpenAIProvider(settings, settings.base_url, key, pace=shared_pace(settings, run_directory))
+
+
+def shared_pace(settings: ProviderSettings, run_directory: Path) -> Pace:
+    """The limits of a provider, shared by all processes of a run."""
+    path = run_directory / f"pace-{settings.name}.json"
+    return Pace(path, settings.requests_per_minute, settings.tokens_per_minute)
 
 
 class OpenAIProvider:
@@ -50,7 +62,13 @@ class OpenAIProvider:
     """
 
     def __init__(
-        self, settings: ProviderSettings, base_url: str | None, key: str, extra_body: Mapping[str, object] | None = None
+        self,
+        settings: ProviderSettings,
+        base_url: str | None,
+        key: str,
+        extra_body: Mapping[str, object] | None = None,
+        *,
+        pace: Pace,
     ) -> None:
         """Prepare the client.
 
@@ -59,12 +77,14 @@ class OpenAIProvider:
             base_url: Address of the server; None is the SDK's own default.
             key: The key.
             extra_body: Further fields of every request, for servers that understand more than the protocol.
+            pace: How fast the server may be asked.
         """
         import openai
 
         self._settings = settings
         self._key = key
         self._extra_body = extra_body
+        self._pace = pace
         # No proxy leads to a server on this machine.
         local = urlsplit(base_url or "").hostname in ("127.0.0.1", "localhost", "::1")
         self._client = openai.AsyncOpenAI(
@@ -72,7 +92,7 @@ class OpenAIProvider:
             base_url=base_url,
             max_retries=0,
             timeout=settings.timeout,
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=False) if local else None,
+            http_client=bounded_client(MAX_BODY, trust_env=not local),
         )
         self.base_url = str(self._client.base_url)
 
@@ -80,22 +100,75 @@ class OpenAIProvider:
         """Make one call, retried as configured, within the request's deadline."""
         return background.run(self._ask(request))
 
+    def models(self) -> ModelList:
+        """Ask which models there are: one request."""
+        return background.run(self._models())
+
+    async def _models(self) -> ModelList:
+        import openai
+
+        await self._turn(0)
+        try:
+            async with asyncio.timeout(min(self._settings.timeout, _LIST_PATIENCE)):
+                raw = await self._client.models.with_raw_response.list()
+                return ModelList(tuple(map(self._without_key, read_models(raw.http_response.content))))
+        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+            return ModelList(error=self._without_key(_status_failure(error).sentence))
+        except (openai.OpenAIError, TimeoutError):
+            return ModelList()
+
     async def _ask(self, request: Request) -> Response:
         begun = time.monotonic()
         requests = 0
+        waited = 0.0
+        tokens = sum(len(message.content) for message in request.messages) // 3
+        tokens += _UNCAPPED if request.max_output_tokens is None else request.max_output_tokens
+
+        def ended(response: Response) -> Response:
+            return dataclasses.replace(
+                self._clean(response), latency=time.monotonic() - begun, requests=requests, waited=waited
+            )
+
+        def left() -> float | None:
+            return None if request.deadline is None else request.deadline + waited - (time.monotonic() - begun)
+
         while True:
-            left = None if request.deadline is None else request.deadline - (time.monotonic() - begun)
-            if left is not None and left <= 0:
-                return self._ended(Response("failed", error="the time for this call is over"), begun, requests)
+            waited += await self._turn(tokens)
+            if exhausted := self._pace.exhausted():
+                return ended(Response("failed", error=exhausted, quota=True))
+            remaining = left()
+            if remaining is not None and remaining <= 0:
+                return ended(Response("failed", error="the time for this call is over"))
             requests += 1
-            outcome = await self._request(request, min(filter(None, (self._settings.timeout, left))))
+            outcome = await self._request(request, min(filter(None, (self._settings.timeout, remaining))))
             if isinstance(outcome, Response):
-                return self._ended(self._checked(request, outcome), begun, requests)
-            wait = wait_before_retry(outcome, requests, self._settings.retries)
-            if wait is None or (left is not None and wait >= left):
-                failed = Response("failed", error=outcome.sentence, quota=outcome.quota)
-                return self._ended(failed, begun, requests)
+                if outcome.tokens.input is not None and outcome.tokens.output is not None:
+                    self._pace.settle(tokens, outcome.tokens.input + outcome.tokens.output)
+                if outcome.quota:
+                    self._pace.exhaust(self._without_key(outcome.error))
+                return ended(self._checked(request, outcome))
+            if outcome.retry_after and outcome.retry_after <= self._settings.retries.max_wait:
+                self._pace.hold(outcome.retry_after)
+            if outcome.quota:
+                self._pace.exhaust(self._without_key(outcome.sentence))
+            retry = wait_before_retry(outcome, requests, self._settings.retries)
+            remaining = left()
+            if retry is None or (remaining is not None and retry >= remaining):
+                refused = bool(outcome.status) and not outcome.transient and not outcome.quota
+                return ended(Response("failed", error=outcome.sentence, quota=outcome.quota, refused=refused))
+            await asyncio.sleep(retry)
+
+    async def _turn(self, tokens: int) -> float:
+        """Wait until a request may be made, and return for how many seconds."""
+        waited = 0.0
+        while True:
+            wait = self._pace.reserve(tokens)
             await asyncio.sleep(wait)
+            waited += wait
+            if not (wait and self._pace.held()):
+                return waited
+            # While it stood in line, the server has asked another for patience: it goes behind that.
+            self._pace.settle(tokens, 0)
 
     async def _request(self, request: Request, timeout: float) -> Response | Failure:
         import openai
@@ -151,18 +224,16 @@ class OpenAIProvider:
             return response
         served = f"`{response.model_served}`" if response.model_served else "an unnamed model"
         return dataclasses.replace(
-            response, status="failed", error=f"asked for `{request.model}`, answered by {served}"
+            response, status="failed", refused=True, error=f"asked for `{request.model}`, answered by {served}"
         )
 
-    def _ended(self, response: Response, begun: float, requests: int) -> Response:
+    def _clean(self, response: Response) -> Response:
+        """The response without the key: a server may echo it anywhere, and all of this is stored and shown."""
         return dataclasses.replace(
             response,
-            # A server may echo the key anywhere, and all of this is stored and shown.
             text=self._without_key(response.text),
             error=self._without_key(response.error),
             model_served=response.model_served and self._without_key(response.model_served),
-            latency=time.monotonic() - begun,
-            requests=requests,
         )
 
     def _without_key(self, text: str) -> str:
@@ -171,11 +242,10 @@ class OpenAIProvider:
 
 
 def _status_failure(error: "openai.APIStatusError") -> Failure:
-    code = error.code or error.type or ""
-    quota = error.status_code == 402 or code in ("insufficient_quota", "billing_hard_limit_reached")
+    words = told(error.body)
     return Failure(
-        f"the server answered {error.status_code}: {' '.join(error.message.split())[:300]}",
+        f"the server answered {error.status_code}" + (f": {words}" if words else ""),
         status=error.status_code,
         retry_after=read_retry_after(error.response.headers),
-        quota=quota,
+        quota=error.status_code == 402 or says_exhausted(error.body),
     )

@@ -5,7 +5,7 @@ recorded. `ProviderError` is for a provider that cannot be used at all.
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 Status = Literal["complete", "empty", "truncated", "refused", "failed"]
 
@@ -77,24 +77,28 @@ class Response:
         text: The reply's text, as far as there is one.
         error: Why there is no whole reply, in words.
         quota: The account is exhausted: asking again is useless for every call of the run.
+        refused: The server refuses the key, the model or a setting: every call like this one would fail.
         model_served: Model that answered, as the server names it.
         tokens: What was used.
         latency: Seconds from the first request to the end, waits included.
         requests: Requests made.
+        waited: Seconds of the latency in which our own limits held the call back.
     """
 
     status: Status
     text: str = ""
     error: str = ""
     quota: bool = False
+    refused: bool = False
     model_served: str | None = None
     tokens: Tokens = field(default_factory=Tokens)
     latency: float = 0.0
     requests: int = 1
+    waited: float = 0.0
 
 
 class Provider(Protocol):
-    """An open connection to models. One per worker process, used from one thread."""
+    """An open connection to models. One per process, asked from several threads at once."""
 
     @property
     def base_url(self) -> str:
@@ -104,3 +108,28 @@ class Provider(Protocol):
     def ask(self, request: Request) -> Response:
         """Make one call, retried as configured, and say how it ended."""
         ...
+
+
+@runtime_checkable
+class ListsModels(Provider, Protocol):
+    """A provider that can say which models it has, which costs nothing and proves the key.
+
+    Only such a provider is tested before the first call of a run.
+    """
+
+    def models(self) -> "ModelList":
+        """Ask for the list; one request, never retried for long."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelList:
+    """What a server says of its models.
+
+    Attributes:
+        names: The models; empty where it does not say.
+        error: Why it refuses to say, in words; only a refused key is an error, many servers have no list.
+    """
+
+    names: tuple[str, ...] = ()
+    error: str = ""

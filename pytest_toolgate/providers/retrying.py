@@ -1,5 +1,6 @@
 """When a failed call is worth another request, and after how long."""
 
+import datetime
 import email.utils
 import math
 import random
@@ -37,7 +38,8 @@ class Failure:
 def wait_before_retry(failure: Failure, requests: int, retries: Retries) -> float | None:
     """Seconds to wait before the next request, or None to give up.
 
-    A server that names a time is never asked earlier; one that names more than `max_wait` is not waited for.
+    A server that names a time is never asked earlier; one that names more than `max_wait` is not waited for. Every wait
+    is a little longer or shorter than another, so that calls that failed together do not come back together.
 
     Args:
         failure: How the last request failed.
@@ -46,20 +48,23 @@ def wait_before_retry(failure: Failure, requests: int, retries: Retries) -> floa
     """
     if not failure.transient or requests >= retries.attempts:
         return None
-    backoff = min(retries.max_wait, 0.5 * 2.0 ** min(requests - 1, 30)) * random.uniform(0.75, 1.0)
+    longest = min(retries.max_wait, 0.5 * 2.0 ** min(requests - 1, 30))
+    backoff = longest * random.uniform(0.75, 1.0)
     if failure.retry_after is None:
         return backoff
-    return None if failure.retry_after > retries.max_wait else max(failure.retry_after, backoff)
+    if failure.retry_after > retries.max_wait:
+        return None
+    return min(retries.max_wait, max(backoff, failure.retry_after + longest * random.uniform(0.0, 0.25)))
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait that the headers of a response ask for, as seconds or as an HTTP date."""
     value = headers.get("retry-after", "")
+    asked = [_seconds(value), _seconds_until(value, headers.get("date", ""))]
     milliseconds = _seconds(headers.get("retry-after-ms", ""))
-    asked = [seconds for seconds in (_seconds(value), _seconds_until(value)) if seconds is not None]
-    if milliseconds is not None:
-        asked.append(milliseconds / 1000)
-    return max(0.0, *asked) if asked else None
+    asked.append(None if milliseconds is None else milliseconds / 1000)
+    known = [seconds for seconds in asked if seconds is not None]
+    return max(0.0, *known) if known else None
 
 
 def _seconds(text: str) -> float | None:
@@ -70,8 +75,19 @@ def _seconds(text: str) -> float | None:
     return None if math.isnan(seconds) else seconds
 
 
-def _seconds_until(text: str) -> float | None:
+def _seconds_until(text: str, now: str) -> float | None:
+    """Seconds until a date, by our clock or by the server's, whichever is the longer: either may be wrong."""
+    date = _moment(text)
+    if date is None:
+        return None
+    theirs = _moment(now)
+    return date - (time.time() if theirs is None else min(theirs, time.time()))
+
+
+def _moment(text: str) -> float | None:
     try:
-        return email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+        date = email.utils.parsedate_to_datetime(text)
+        # One of the forms of an HTTP date names no zone; all of them are in UTC.
+        return (date if date.tzinfo else date.replace(tzinfo=datetime.UTC)).timestamp()
     except (ValueError, TypeError, OverflowError):
         return None

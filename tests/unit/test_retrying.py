@@ -1,9 +1,13 @@
 """When a failed call is worth another request, and after how long."""
 
+import datetime
 import email.utils
 import time
+from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_toolgate.config import Retries
 from pytest_toolgate.providers.retrying import Failure, read_retry_after, wait_before_retry
@@ -46,6 +50,12 @@ def test_a_server_is_never_asked_earlier_than_it_says(asked: float) -> None:
         assert asked <= wait <= 60
 
 
+def test_calls_that_were_told_the_same_time_do_not_come_back_together() -> None:
+    waits = {wait_before_retry(Failure("x", 429, retry_after=10), 3, RETRIES) for _ in range(50)}
+    assert len(waits) > 40
+    assert all(wait is not None and 10 <= wait <= 10.5 for wait in waits)
+
+
 def test_waits_grow_to_the_longest_allowed() -> None:
     retries = Retries(attempts=10**6, max_wait=60)
     waits = [wait_before_retry(Failure("x", 500), requests, retries) for requests in (1, 2, 5, 8, 1000, 100_000)]
@@ -78,7 +88,49 @@ def test_reading_the_headers(headers: dict[str, str], seconds: float | None) -> 
     assert read_retry_after(headers) == seconds
 
 
+def date(seconds: float) -> str:
+    return email.utils.formatdate(time.time() + seconds, usegmt=True)
+
+
 def test_a_date_to_come() -> None:
-    seconds = read_retry_after({"retry-after": email.utils.formatdate(time.time() + 100, usegmt=True)})
+    seconds = read_retry_after({"retry-after": date(100)})
     assert seconds is not None
     assert 97 < seconds <= 100
+
+
+def test_a_date_by_a_clock_that_goes_wrong() -> None:
+    """The server asks for 100 seconds, whatever it takes the time for; nobody comes back earlier."""
+    slow = read_retry_after({"retry-after": date(100 - 3600), "date": date(-3600)})
+    assert slow is not None
+    assert 99 <= slow <= 101
+    fast = read_retry_after({"retry-after": date(100 + 3600), "date": date(3600)})
+    assert fast is not None
+    assert fast >= 99
+    assert read_retry_after({"retry-after": "5", "date": "yesterday"}) == 5
+
+
+@pytest.fixture
+def far_west(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine whose local time is not UTC."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "XXX+10")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("far_west")
+@pytest.mark.parametrize("form", ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y"])
+def test_every_form_of_an_http_date_is_in_utc(form: str) -> None:
+    to_come = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=100)
+    seconds = read_retry_after({"retry-after": to_come.strftime(form)})
+    assert seconds is not None
+    assert 97 < seconds <= 100
+
+
+@given(
+    st.text(max_size=40) | st.text("0123456789:, +-GMTSunNov.", max_size=40), st.text("0123456789:, +-GMT", max_size=30)
+)
+def test_no_header_raises(value: str, now: str) -> None:
+    seconds = read_retry_after({"retry-after": value, "retry-after-ms": value, "date": now})
+    assert seconds is None or seconds >= 0
