@@ -187,7 +187,8 @@ class Controller:
         path = run.shown(Path(read_collected(run.directory).get(nodeid, nodeid.split("::")[0])))
         begun: list[dict[str, Any]] = [] if self._store is None else self._store.query(
             "SELECT attempts.*, gates.gate FROM attempts LEFT JOIN gates ON gates.attempt_id = attempts.id "
-            "WHERE run_id = ? AND path = ? ORDER BY attempts.time DESC, gates.time DESC LIMIT 1",
+            "WHERE run_id = ? AND path = ? AND attempts.id NOT IN (SELECT attempt_id FROM outcomes) "
+            "ORDER BY attempts.time DESC, gates.time DESC LIMIT 1",
             [run.id, path],
         )  # fmt: skip
         if not begun:

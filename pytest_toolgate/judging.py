@@ -15,8 +15,10 @@ from .collection import CandidateItem
 if TYPE_CHECKING:
     from .config import Settings
     from .gates import Attempt, Run, Workbench
+    from .gates.ahead import Ahead
 
 _ATTEMPT = pytest.StashKey["Attempt"]()
+_AHEAD = pytest.StashKey["Ahead | None"]()
 _BENCH = pytest.StashKey["Workbench"]()
 RUN = pytest.StashKey["Run"]()
 _GRACE = 600.0
@@ -116,13 +118,55 @@ def run(item: CandidateItem) -> None:
         NotAccepted: A verdict against it, or not solved.
         NoVerdict: Machinery failed.
     """
-    from .gates import judge
-
-    attempt = item.stash[_ATTEMPT] = judge(item.path, _workbench(item.config))
+    attempt = item.stash[_ATTEMPT] = _judge(item)
     if attempt.outcome in ("rejected", "review"):
         raise NotAccepted(attempt.headline)
     if attempt.outcome == "error":
         raise NoVerdict(attempt.headline)
+
+
+def _judge(item: CandidateItem) -> "Attempt":
+    from .gates import judge
+
+    config = item.config
+    if _AHEAD not in config.stash:
+        config.stash[_AHEAD] = _look_ahead(item.session)
+    ahead = config.stash[_AHEAD]
+    return judge(item.path, _workbench(config)) if ahead is None else ahead.attempt(item.path)
+
+
+def _look_ahead(session: pytest.Session) -> "Ahead | None":
+    """Judge further candidates while the first ones wait; not where the session may end before their turn."""
+    from .gates.ahead import Ahead, threads_ahead
+
+    config = session.config
+    bench = _workbench(config)
+    processes = getattr(config, "workerinput", {}).get("workercount", 1)
+    threads = threads_ahead(bench.settings, bench.run.gates)
+    # Without workers a budget is spent in the order of the files.
+    in_order = processes == 1 and bench.settings.budget.capped
+    if not threads or in_order or config.option.maxfail or getattr(config.option, "stepwise", False):
+        return None
+    paths = [
+        item.path
+        for item in session.items
+        if isinstance(item, CandidateItem) and not any(item.get_closest_marker(name) for name in ("skip", "skipif"))
+    ]
+    ahead = Ahead(bench, paths, threads)
+    config.pluginmanager.register(_Finisher(ahead))
+    return ahead
+
+
+class _Finisher:
+    """Ends what was begun before its turn, unless the session was interrupted."""
+
+    def __init__(self, ahead: "Ahead") -> None:
+        self._ahead = ahead
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        if exitstatus != pytest.ExitCode.INTERRUPTED:
+            self._ahead.finish()
 
 
 def failure_text(item: CandidateItem, problem: BaseException) -> str:
@@ -140,6 +184,8 @@ def complete_report(item: CandidateItem, call: pytest.CallInfo[None], report: py
     if call.excinfo is not None and isinstance(call.excinfo.value, pytest.skip.Exception):
         return
     attempt = _attempt_of(item, call.excinfo.value if call.excinfo else None)
+    if attempt.seconds:
+        report.duration = attempt.seconds  # it may have been judged before its turn
     item.user_properties.extend(properties(attempt, _run_of(item.config)).items())
     report.user_properties = list(item.user_properties)
     report.toolgate = json.dumps(dataclasses.asdict(attempt))  # type: ignore[attr-defined]  # pytest carries it along

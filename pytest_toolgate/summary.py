@@ -36,11 +36,15 @@ def status(report: Any) -> tuple[str, str, str | tuple[str, dict[str, bool]]]:  
 def write(terminal: pytest.TerminalReporter, controller: "Controller", store: "Store", run: "Run") -> None:
     """The summary section: funnel, replies, then every candidate that was not accepted."""
     attempts = sorted(controller.attempts.values(), key=lambda attempt: attempt.path)
+    from .gates.workbench import paid_work_stopped
+
     terminal.section("toolgate")
     for line in _funnel(attempts, run):
         terminal.write_line(line)
-    for line in _replies(store, run):
+    for line in (*_replies(store, run), *_cues(store, run), *_keys(store, run)):
         terminal.write_line(line)
+    if stopped := paid_work_stopped(run):
+        terminal.write_line(f"paid work of this run was stopped: {stopped}", red=True)
     for attempt in attempts:
         if attempt.outcome != "accepted" or attempt.warnings:
             terminal.write_line(_line(attempt))
@@ -93,28 +97,59 @@ def _funnel(attempts: list["Attempt"], run: "Run") -> list[str]:
 def _replies(store: "Store", run: "Run") -> list[str]:
     """Each screen's replies of this run, every kind for itself: only an answer is right or wrong."""
     rows = store.query(
-        "SELECT replies.screen, replies.status, replies.correct, count(*) AS number FROM uses "
+        "SELECT replies.screen, replies.status, replies.correct, "
+        "json_extract(replies.settings, '$.mode') AS mode, count(*) AS number FROM uses "
         "JOIN replies ON replies.id = uses.used_id JOIN attempts ON attempts.id = uses.attempt_id "
-        "WHERE attempts.run_id = ? AND uses.kind = 'reply' GROUP BY 1, 2, 3 ORDER BY 1",
+        "WHERE attempts.run_id = ? AND uses.kind = 'reply' GROUP BY 1, 2, 3, 4 ORDER BY 1",
         [run.id],
     )
+    cue_screens = {row["screen"] for row in rows if row["mode"]}
     screens: dict[str, Counter[str]] = {}
     for row in rows:
         kind = {1: "right", 0: "wrong"}.get(row["correct"], row["status"])
         screens.setdefault(row["screen"], Counter())[kind] += row["number"]
     lines = [
-        f"replies of screen `{name}`: " + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+        f"replies of {'cue ' if name in cue_screens else ''}screen `{name}`: "
+        + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
         for name, kinds in screens.items()
     ]
     cost = store.query(
         "SELECT count(cost) AS known, count(*) AS calls, total(cost) AS usd FROM "
-        "(SELECT cost FROM replies WHERE run_id = ? UNION ALL SELECT cost FROM agent_runs WHERE run_id = ?)",
-        [run.id, run.id],
+        "(SELECT cost FROM replies WHERE run_id = :run AND status <> 'failed' "
+        "UNION ALL SELECT cost FROM agent_replies WHERE run_id = :run AND status <> 'failed' "
+        "UNION ALL SELECT cost FROM preflights WHERE run_id = :run AND status <> 'failed')",
+        {"run": run.id},
     )[0]
     if cost["usd"]:
         unknown = cost["calls"] - cost["known"]
         lines.append(f"cost {cost['usd']:.4f} USD" + (f", not counting {unknown} of unknown price" if unknown else ""))
     return lines
+
+
+def _cues(store: "Store", run: "Run") -> list[str]:
+    """What guessers without any model score on the candidates that passed the screens."""
+    from .screen.cues import pool_line
+
+    sql = "SELECT attempt_id, cue, score FROM cues JOIN attempts ON attempts.id = attempt_id WHERE run_id = ?"
+    rows = store.query(sql, [run.id])
+    scores: dict[str, dict[str, float | None]] = {}
+    for row in rows:
+        scores.setdefault(row["attempt_id"], {})[row["cue"]] = row["score"]
+    return [pool_line(list(scores.values()))] if scores else []
+
+
+def _keys(store: "Store", run: "Run") -> list[str]:
+    """A warning when the answers of what passed gather under one letter."""
+    from .screen.key_balance import imbalance
+
+    rows = store.query(
+        "SELECT json_extract(content, '$.answer') AS answer FROM outcomes "
+        "JOIN attempts ON attempts.id = outcomes.attempt_id JOIN candidates ON candidates.id = attempts.content_id "
+        "WHERE attempts.run_id = ? AND outcomes.outcome IN ('accepted', 'provisional')",
+        [run.id],
+    )
+    warning = imbalance(row["answer"] for row in rows)
+    return [f"warning: {warning}"] if warning else []
 
 
 def _line(attempt: "Attempt") -> str:

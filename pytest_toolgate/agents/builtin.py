@@ -193,6 +193,7 @@ class _Conversation:
             request = Request(settings.model, messages, settings.reasoning, settings.max_output_tokens, self._left())
             response = self.task.provider.ask(request)
         self.turns += 1
+        self.waited += response.waited
         self.tokens += response.tokens
         if response.status == "failed":
             # Only a model that has answered before is known to be slow rather than dead.

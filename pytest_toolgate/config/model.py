@@ -10,6 +10,7 @@ from ..candidate.presentation import Scheme
 
 EMBEDDED = "llama-cpp"
 """The kind of provider whose model runs in this project's own server."""
+Mode = Literal["choices-only", "question-only"]
 GATES = ("lint", "verify", "screen", "solve")
 
 
@@ -48,6 +49,8 @@ class ProviderSettings:
         api_key_env: Environment variable that holds the key. Keys are named, never written.
         max_concurrency: Calls, and agents at work, at once over all workers of a run; None is 8, and 1 for the
             embedded model, which answers one question after the other.
+        requests_per_minute: Requests at most, over all workers of a run, evenly spaced; None is no limit.
+        tokens_per_minute: Input and output tokens at most, over all workers of a run; None is no limit.
         timeout: Deadline for one whole reply, in seconds.
         retries: What to do when a call fails on the wire.
         any_model: Accept replies served by another model than the one asked.
@@ -60,6 +63,8 @@ class ProviderSettings:
     base_url: str | None = None
     api_key_env: str | None = None
     max_concurrency: int | None = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
     timeout: float = 120.0
     retries: Retries = field(default_factory=Retries)
     any_model: bool = False
@@ -105,6 +110,8 @@ class ScreenSettings:
         reject_at: Correct replies that reject, *k*.
         presentations: How the orders of the options are drawn.
         max_output_tokens: Cap on a reply, hidden reasoning included.
+        mode: What is left out of the prompt, to see what the rest gives away: a cue screen, which is reported and
+            never a verdict. None shows question and options.
     """
 
     name: str
@@ -115,6 +122,7 @@ class ScreenSettings:
     reject_at: int = 2
     presentations: Scheme = "independent"
     max_output_tokens: int | None = None
+    mode: Mode | None = None
 
     def asked(self) -> dict[str, Any]:
         """The settings a reply depends on, for the record and for finding replies that can be reused."""
@@ -124,6 +132,7 @@ class ScreenSettings:
             "reasoning": self.reasoning,
             "presentations": self.presentations,
             "max_output_tokens": self.max_output_tokens,
+            "mode": self.mode,
         }
 
 
@@ -159,6 +168,11 @@ class Budget:
     usd: float | None = None
     usd_per_candidate: float | None = None
 
+    @property
+    def capped(self) -> bool:
+        """Whether there is any cap."""
+        return self.usd is not None or self.usd_per_candidate is not None
+
 
 @dataclass(frozen=True, slots=True)
 class DomainSettings:
@@ -183,12 +197,22 @@ class Settings:
     solve: SolveSettings | None = None
     budget: Budget = field(default_factory=Budget)
 
+    @property
+    def verdict_screens(self) -> tuple[ScreenSettings, ...]:
+        """The screens that decide, in order."""
+        return tuple(screen for screen in self.screens if screen.mode is None)
+
+    @property
+    def cue_screens(self) -> tuple[ScreenSettings, ...]:
+        """The screens that are reported only, in order."""
+        return tuple(screen for screen in self.screens if screen.mode is not None)
+
     def configured_gates(self) -> tuple[str, ...]:
         """The gates this configuration can run, in order."""
         present = {
             "lint": True,
             "verify": True,
-            "screen": bool(self.screens),
+            "screen": bool(self.verdict_screens),
             "solve": self.solve is not None,
         }
         return tuple(gate for gate in GATES if present[gate])

@@ -20,7 +20,8 @@ _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 # Smallest value that makes sense, for numbers where zero or less would not.
 _LEAST: Mapping[str, float] = {
-    "attempts": 1, "max_wait": 0, "max_concurrency": 1, "timeout": 0.001, "time_limit": 0.001, "repeats": 1,
+    "attempts": 1, "max_wait": 0, "max_concurrency": 1, "requests_per_minute": 1, "tokens_per_minute": 1,
+    "timeout": 0.001, "time_limit": 0.001, "repeats": 1,
     "memory": 64 * 1024**2, "disk": 1024**2, "samples": 1, "reject_at": 1, "max_output_tokens": 1,
     "max_turns": 1, "usd": 0, "usd_per_candidate": 0, "input": 0, "cached": 0, "output": 0,
 }  # fmt: skip
@@ -177,6 +178,9 @@ def _check(settings: Settings, reader: _Reader, root: Node, kinds: Collection[st
             raise reader.refuse(
                 f"is more than the {screen.samples} samples; no reply could reject", node, f"{key}.reject_at"
             )
+    if settings.screens and not settings.verdict_screens:
+        sentence = "need at least one screen without `mode`: cue screens are reported and decide nothing"
+        raise reader.refuse(sentence, _at(root, "screens"), "screens")
     if settings.solve is not None:
         node = _at(root, "solve")
         if settings.solve.agent not in agents:
@@ -185,7 +189,7 @@ def _check(settings: Settings, reader: _Reader, root: Node, kinds: Collection[st
                 f"`{settings.solve.agent}` is not a known agent; known are {known}", node, "solve.agent"
             )
         _check_provider(settings.solve, settings, reader, node, "solve")
-    if settings.budget.usd is not None or settings.budget.usd_per_candidate is not None:
+    if settings.budget.capped:
         _check_prices(settings, reader, _at(root, "budget"))
 
 

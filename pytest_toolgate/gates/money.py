@@ -1,10 +1,24 @@
 """What calls cost, and whether another one may be made."""
 
+import fcntl
+import json
+import math
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
 from ..config import EMBEDDED, ProviderSettings
 from ..providers import Tokens
-from ..store.spending import spent
+from ..store import new_id
+from ..store.spending import dearest_call, spent
 from .result import GateResult, error
 from .workbench import Workbench
+
+_PAUSE = 0.05
+# How much dearer than any before a call may turn out: the length of replies differs as much, with reasoning above all.
+_HEADROOM = 16
 
 
 def cost(provider: ProviderSettings, model: str, tokens: Tokens) -> float | None:
@@ -20,22 +34,18 @@ def cost(provider: ProviderSettings, model: str, tokens: Tokens) -> float | None
     return total / 1e6
 
 
-def may_pay(bench: Workbench, attempt_id: str, provider: ProviderSettings) -> GateResult | None:
-    """None when the next call to a provider may be made, else the result that ends the gate.
-
-    To be asked when the call's place is held: while it waited, another process may have spent the last of it.
-    """
-    if provider.kind == EMBEDDED:
-        return None
-    if stopped := bench.paid_work_stopped():
-        return error("not-run", f"paid work of this run was stopped: {stopped}")
+def _caps(bench: Workbench, attempt_id: str | None) -> list[tuple[float, str, str | None]]:
+    """USD of each cap, whose it is, and the attempt it is for."""
     budget = bench.settings.budget
-    for cap, whose, attempt in (
-        (budget.usd, "the run", None),
-        (budget.usd_per_candidate, "the candidate", attempt_id),
-    ):
-        if cap is None:
-            continue
+    caps: list[tuple[float | None, str, str | None]] = [(budget.usd, "the run", None)]
+    if attempt_id is not None:
+        caps.append((budget.usd_per_candidate, "the candidate", attempt_id))
+    return [(usd, whose, attempt) for usd, whose, attempt in caps if usd is not None]
+
+
+def budget_spent(bench: Workbench, attempt_id: str | None = None) -> GateResult | None:
+    """None while there is money left for the run, and for an attempt if one is given; else what ends the gate."""
+    for cap, whose, attempt in _caps(bench, attempt_id):
         paid = spent(bench.store, bench.run.id, attempt)
         if paid.usd >= cap:
             return error("budget", f"{whose} has spent its budget of {cap:g} USD")
@@ -45,3 +55,92 @@ def may_pay(bench: Workbench, attempt_id: str, provider: ProviderSettings) -> Ga
                 "budget", f"{whose} has made {paid.unknown} {calls} whose cost is unknown, so no budget can be kept"
             )
     return None
+
+
+@contextmanager
+def paying(bench: Workbench, attempt_id: str, provider: ProviderSettings, model: str) -> Iterator[GateResult | None]:
+    """Yields None when a call may be made, to be made and recorded inside; else the result that ends the gate.
+
+    Calls under way in other processes count as well: where a budget is set, a call that might be one too many waits
+    until they are paid. So a cap is passed by no more than the last call that was begun below it, unless several at
+    once are many times dearer than any before.
+    """
+    entry = Admission(bench, attempt_id, provider, model)
+    try:
+        yield entry.admit()
+    finally:
+        entry.release()
+
+
+class Admission:
+    """The leave to make one call."""
+
+    def __init__(self, bench: Workbench, attempt_id: str, provider: ProviderSettings, model: str) -> None:
+        self._bench = bench
+        self._attempt_id = attempt_id
+        self._provider = provider
+        self._model = model
+        self._directory = bench.run.directory / "under-way"
+        self._held: tuple[Path, int] | None = None
+
+    def admit(self) -> GateResult | None:
+        """None when the call may be made; else why not."""
+        if self._provider.kind == EMBEDDED:
+            return None
+        while True:
+            if stopped := self._bench.paid_work_stopped():
+                return error("not-run", f"paid work of this run was stopped: {stopped}")
+            if not self._bench.settings.budget.capped:
+                return None
+            self._directory.mkdir(exist_ok=True)
+            with (self._directory / "lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                # In this order a call that ends in between counts twice; the other way round it would not count at all.
+                others = self._under_way()
+                stop = budget_spent(self._bench, self._attempt_id)
+                if stop is not None or self._fits(others):
+                    return stop
+            time.sleep(_PAUSE)
+
+    def release(self) -> None:
+        """The call is over, and what it cost is in the database."""
+        if self._held is not None:
+            path, descriptor = self._held
+            path.unlink(missing_ok=True)
+            os.close(descriptor)
+            self._held = None
+
+    def _fits(self, others: Sequence[tuple[str, float]]) -> bool:
+        """Whether the call fits under the caps beside those under way; if so, it is under way from now on."""
+        known = dearest_call(self._bench.store, self._bench.run.id, self._provider.name, self._model)
+        # As long as nobody knows what a call costs, the first goes alone.
+        usd = math.inf if known is None else known
+        for cap, _, attempt in _caps(self._bench, self._attempt_id):
+            # More may be known by now than when they began.
+            beside = [max(cost, usd) for whose, cost in others if attempt is None or whose == attempt]
+            paid = spent(self._bench.store, self._bench.run.id, attempt).usd
+            if beside and paid + _HEADROOM * (sum(beside) + usd) > cap:
+                return False
+        path = self._directory / f"{new_id()}.json"
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        os.write(descriptor, json.dumps([self._attempt_id, usd]).encode())
+        self._held = path, descriptor
+        return True
+
+    def _under_way(self) -> list[tuple[str, float]]:
+        """Attempt and expected cost of the calls that others are making; those of dead processes are forgotten."""
+        calls = []
+        for path in self._directory.glob("*.json"):
+            try:
+                with path.open() as file:
+                    try:
+                        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    except BlockingIOError:
+                        attempt, usd = json.loads(file.read())
+                        calls.append((attempt, usd))
+                    else:
+                        path.unlink(missing_ok=True)
+            except FileNotFoundError:
+                continue  # it has just ended
+        return calls

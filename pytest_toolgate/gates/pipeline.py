@@ -38,6 +38,7 @@ class Attempt:
         warnings: What a reviewer should look at.
         reused: Paid results of earlier runs that were used.
         made: Paid results bought now.
+        seconds: How long it took to judge.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Attempt:
     warnings: tuple[str, ...] = ()
     reused: int = 0
     made: int = 0
+    seconds: float = 0.0
 
     @property
     def headline(self) -> str:
@@ -73,6 +75,7 @@ class _Judgement:
         self.candidate: Candidate | None = None
         self.gate = "lint"
         self.results: list[GateResult] = []
+        self.begun = time.monotonic()
 
     def attempt(self) -> Attempt:
         try:
@@ -158,12 +161,15 @@ class _Judgement:
             warnings=tuple(warning for result in self.results for warning in result.warnings),
             reused=sum(result.reused for result in self.results),
             made=sum(result.made for result in self.results),
+            seconds=time.monotonic() - self.begun,
         )
 
     def _passed(self) -> Outcome:
         return "accepted" if set(self.bench.run.gates) == set(GATES) else "provisional"
 
     def _append_outcome(self, attempt: Attempt) -> None:
+        if self.bench.store.query("SELECT 1 FROM outcomes WHERE attempt_id = ?", [attempt.id]):
+            return  # the process that waited for it has died, and the run has said so
         self.bench.store.append("outcomes", {
             "attempt_id": attempt.id,
             "outcome": attempt.outcome,

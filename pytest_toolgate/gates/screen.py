@@ -1,21 +1,24 @@
 """Gate 2: can models answer without the software? If they can, by majority, the item measures nothing."""
 
 import dataclasses
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..candidate import Candidate
-from ..candidate.presentation import Presentation, draw
 from ..config import ScreenSettings
-from ..providers import Message, ProviderError, Request, Response
+from ..providers import ProviderError, Response
 from ..sandbox import SlotTimeout
-from ..screen.prompt import INSTRUCTION, build_prompt
+from ..screen import cues
 from ..screen.reading import read_reply
-from ..store.reuse import answered_replies, reuse_key
-from .money import cost, may_pay
+from ..screen.value_reading import read_value
+from ..store.reuse import answered_replies
+from .calls import ScreenCall, screen_calls
+from .money import cost, paying
+from .preflight import preflight
 from .result import GateResult, error
+from .together import together
 from .workbench import Workbench
 
 # A reply is kept whole up to here; nothing that answers a multiple-choice question is longer.
@@ -30,11 +33,13 @@ class Reply:
         status: `answered`, or why the reply is missing.
         correct: Whether the chosen value is the proposed answer's; None when nothing was chosen.
         note: Why the reply is missing, in words.
+        served: The model that answered, as the server names it.
     """
 
     status: str
     correct: bool | None = None
     note: str = ""
+    served: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +73,33 @@ class Count:
 def screen(candidate: Candidate, bench: Workbench, attempt_id: str) -> GateResult:
     """Pass the candidate through every configured screen, in order, until one rejects or none can say."""
     results: list[GateResult] = []
-    for settings in bench.settings.screens:
+    for settings in bench.settings.verdict_screens:
         results.append(_Screen(candidate, settings, bench, attempt_id).result())
         if results[-1].verdict != "passed" and not bench.run.all_screens:
             break
     # Any rejection is a verdict; only without one does an undecided screen leave the candidate undecided.
     worst = next((r for r in results if r.verdict == "rejected"), None)
     worst = worst or next((r for r in results if r.verdict == "error"), results[-1])
-    return dataclasses.replace(worst, reused=sum(r.reused for r in results), made=sum(r.made for r in results))
+    if worst.verdict == "passed":
+        _note_cues(candidate, bench, attempt_id)
+        # What they say is reported; whatever becomes of them changes no verdict.
+        results.extend(
+            _Screen(candidate, settings, bench, attempt_id).result() for settings in bench.settings.cue_screens
+        )
+    return dataclasses.replace(
+        worst,
+        warnings=tuple(warning for result in results for warning in result.warnings),
+        reused=sum(result.reused for result in results),
+        made=sum(result.made for result in results),
+    )
+
+
+def _note_cues(candidate: Candidate, bench: Workbench, attempt_id: str) -> None:
+    """Record what guessers without any model would have scored."""
+    picked = cues.picks(candidate.options)
+    for name, score in cues.scores(candidate.options, candidate.answer).items():
+        row = {"attempt_id": attempt_id, "cue": name, "picks": "".join(picked[name]), "score": score}
+        bench.store.append("cues", row)
 
 
 class _Screen:
@@ -87,29 +111,21 @@ class _Screen:
         self.bench = bench
         self.attempt_id = attempt_id
         self.provider = bench.settings.providers[settings.provider]
+        self.calls = screen_calls(candidate, settings, self.provider, bench.run.seed)
         self.replies: dict[int, Reply] = {}
-        # Neither the answer nor the script is part of the key: editing them does not make a paid reply stale.
-        self.key = reuse_key(
-            presented=candidate.presented,
-            screen=settings.name,
-            seed=bench.run.seed,
-            server=self.provider.server(),
-            instruction=hashlib.sha256(INSTRUCTION.encode()).hexdigest(),
-            **settings.asked(),
-        )
 
     def result(self) -> GateResult:
-        recorded = {} if self.bench.run.fresh else answered_replies(self.bench.store, self.key)
-        for index, row in recorded.items():
-            if index < self.settings.samples:
-                self._reuse(index, row)
+        self._reuse()
         reused = len(self.replies)
         ended = None
         if not (reused and self.count.decided):
-            ended = self._ask_missing()
+            try:
+                ended = self._ask_missing()
+            except (ProviderError, SlotTimeout) as problem:
+                ended = error("provider", str(problem))
         made = len(self.replies) - reused
         result = self._verdict() if ended is None or self.count.decided else ended
-        return dataclasses.replace(result, reused=reused, made=made)
+        return dataclasses.replace(result, warnings=self._warnings(), reused=reused, made=made)
 
     @property
     def count(self) -> Count:
@@ -118,20 +134,19 @@ class _Screen:
         return Count(correct, self.settings.samples - chosen, self.settings.samples, self.settings.reject_at)
 
     def _ask_missing(self) -> GateResult | None:
-        """Make the calls that have no answer yet; returns what ended them early, if anything did."""
-        for index in range(self.settings.samples):
-            if index in self.replies:
-                continue
-            if self.count.decided == "rejected":
-                return None
-            try:
-                with self.bench.call_slots(self.settings.provider).hold():
-                    if stop := may_pay(self.bench, self.attempt_id, self.provider):
-                        return stop
-                    self.replies[index] = self._ask(index)
-            except (ProviderError, SlotTimeout) as problem:
-                return error("provider", str(problem))
-        return None
+        """Make the calls that have no answer yet; returns what ended them early, if anything did.
+
+        As many at once as are certain to be made: fewer correct replies than are still needed cannot reject, so none
+        of them is one that a slower run would have spared.
+        """
+        missing = [call for call in self.calls if call.index not in self.replies]
+        stop = preflight(self.bench, self.settings) if missing else None
+        while missing and stop is None and self.count.decided != "rejected":
+            needed = self.settings.reject_at - self.count.correct
+            wave, missing = missing[:needed], missing[needed:]
+            stops = together([partial(self._ask, call) for call in wave])
+            stop = next((stop for stop in stops if stop is not None), None)
+        return stop
 
     def _verdict(self) -> GateResult:
         count, name = self.count, self.settings.name
@@ -145,92 +160,118 @@ class _Screen:
         sentence = f"screen `{name}` is undecided: {count}: {'; '.join(notes)}"
         return error("provider" if failed else "inconclusive", sentence[:600])
 
-    def _presentation(self, index: int) -> Presentation:
-        return draw(
-            self.bench.run.seed, self.candidate.presented, self.settings.name, index, self.settings.presentations
-        )
+    def _warnings(self) -> tuple[str, ...]:
+        served = sorted({reply.served for reply in self.replies.values() if reply.served and reply.correct is not None})
+        if len(served) < 2:
+            return ()
+        return (f"screen `{self.settings.name}` was answered by more than one model: {', '.join(served)}",)
 
-    def _ask(self, index: int) -> Reply:
-        presentation = self._presentation(index)
-        shown = presentation.show(self.candidate.options)
-        system, user = build_prompt(self.candidate.question, shown)
-        request = Request(
-            self.settings.model,
-            (Message("system", system), Message("user", user)),
-            self.settings.reasoning,
-            self.settings.max_output_tokens,
-        )
+    def _ask(self, call: ScreenCall) -> GateResult | None:
+        """Make one call and record it; returns why it, or any further one, is not to be made."""
         provider = self.bench.provider(self.settings.provider)
-        response = provider.ask(request)
-        status, note, chosen = _read(response, shown, presentation)
-        reply = self._reply(status, note, chosen)
-        self._record(index, presentation, response, reply, chosen, provider.base_url)
+        with paying(self.bench, self.attempt_id, self.provider, self.settings.model) as stop:
+            if stop:
+                return stop
+            with self.bench.call_slots(self.settings.provider).hold():
+                # While it waited for its place, another process may have found the account exhausted.
+                if stopped := self.bench.paid_work_stopped():
+                    return error("not-run", f"paid work of this run was stopped: {stopped}")
+                response = provider.ask(call.request)
+                if response.quota:
+                    # Before the place is free: the next in line must not begin.
+                    self.bench.stop_paid_work(f"provider `{self.settings.provider}`: {response.error}")
+            status, note, chosen, correct = self._read(response, call)
+            reply = Reply(status, correct, note, response.model_served)
+            self._record(call, response, reply, chosen, provider.base_url)
+        self.replies[call.index] = reply
         if response.quota:
-            self.bench.stop_paid_work(f"provider `{self.settings.provider}`: {response.error}")
-        return reply
+            sentence = f"provider `{self.settings.provider}`: {response.error}"
+            return error("not-run", f"paid work of this run was stopped: {sentence}")
+        return None
 
-    def _reply(self, status: str, note: str, chosen: str | None) -> Reply:
+    def _value(self, response: Response, chosen: str | None) -> str | None:
+        """The value that was chosen or, without options to choose from, stated."""
+        if chosen is not None or response.status != "complete" or self.settings.mode != "question-only":
+            return None if chosen is None else self.candidate.options[chosen]
+        return read_value(response.text, self.candidate.options).value
+
+    def _read(self, response: Response, call: ScreenCall) -> tuple[str, str, str | None, bool | None]:
+        """Status, note, the candidate's own letter of what a response chooses, and whether that is right."""
+        if response.status != "complete":
+            return response.status, response.error, None, None
+        if self.settings.mode == "question-only":
+            return self._read_value(response.text)
+        reading = read_reply(response.text, call.shown)
+        if reading.letter is None:
+            return "wrong-form", reading.note, None, None
+        chosen = call.presentation.original(reading.letter)
+        return "answered", "", chosen, self._is_right(chosen)
+
+    def _read_value(self, text: str) -> tuple[str, str, str | None, bool | None]:
+        """The same for a model that was shown no options and may state any value."""
+        reading = read_value(text, self.candidate.options)
+        if reading.letter is None and reading.value is None:
+            return "wrong-form", reading.note, None, None
+        return "answered", reading.note, reading.letter, reading.letter is not None and self._is_right(reading.letter)
+
+    def _is_right(self, chosen: str) -> bool:
         # Graded by value: the letters of different presentations mean different things.
-        correct = None if chosen is None else self.candidate.options[chosen] == self.candidate.value
-        return Reply(status, correct, note)
+        return self.candidate.options[chosen] == self.candidate.value
 
-    def _record(
-        self,
-        index: int,
-        presentation: Presentation,
-        response: Response,
-        reply: Reply,
-        chosen: str | None,
-        base_url: str,
-    ) -> None:
+    def _record(self, call: ScreenCall, response: Response, reply: Reply, chosen: str | None, base_url: str) -> None:
         tokens = response.tokens
-        reply_id = self.bench.store.append(
-            "replies",
-            {
-                "attempt_id": self.attempt_id,
-                "run_id": self.bench.run.id,
-                "reuse_key": self.key,
-                "screen": self.settings.name,
-                "call_index": index,
-                "settings": self.settings.asked(),
-                "provider": self.settings.provider,
-                "base_url": base_url,
-                "model_asked": self.settings.model,
-                "model_served": response.model_served,
-                "seed": self.bench.run.seed,
-                "presentation": str(presentation),
-                "status": reply.status,
-                "text": response.text[:KEPT_TEXT],
-                "note": reply.note,
-                "chosen": chosen,
-                "value": None if chosen is None else self.candidate.options[chosen],
-                "correct": reply.correct,
-                "input_tokens": tokens.input,
-                "cached_tokens": tokens.cached,
-                "output_tokens": tokens.output,
-                "reasoning_tokens": tokens.reasoning,
-                "cost": cost(self.provider, self.settings.model, tokens),
-                "requests": response.requests,
-                "latency": round(response.latency, 3),
-            },
-        )
+        reply_id = self.bench.store.append("replies", {
+            "attempt_id": self.attempt_id,
+            "run_id": self.bench.run.id,
+            "reuse_key": call.key,
+            "screen": self.settings.name,
+            "call_index": call.index,
+            "settings": self.settings.asked(),
+            "request": call.sent(),
+            "provider": self.settings.provider,
+            "base_url": base_url,
+            "model_asked": self.settings.model,
+            "model_served": response.model_served,
+            "seed": self.bench.run.seed,
+            "presentation": str(call.presentation),
+            "status": reply.status,
+            "text": response.text[:KEPT_TEXT],
+            "note": reply.note,
+            "chosen": chosen,
+            "value": self._value(response, chosen),
+            "correct": reply.correct,
+            "input_tokens": tokens.input,
+            "cached_tokens": tokens.cached,
+            "output_tokens": tokens.output,
+            "reasoning_tokens": tokens.reasoning,
+            "cost": cost(self.provider, self.settings.model, tokens),
+            "requests": response.requests,
+            "latency": round(response.latency, 3),
+        })  # fmt: skip
         self._use(reply_id, reused=False)
 
-    def _reuse(self, index: int, row: Mapping[str, Any]) -> None:
-        # The answer may have been edited since, so the recorded choice is graded again.
-        self.replies[index] = self._reply("answered", "", row["chosen"])
-        self._use(row["id"], reused=True)
+    def _reuse(self) -> None:
+        """Take what has been paid for: answered replies to exactly these requests."""
+        if self.bench.run.fresh:
+            return
+        recorded = answered_replies(self.bench.store, [call.key for call in self.calls])
+        for call in self.calls:
+            row = recorded.get(call.key)
+            reply = None if row is None else self._graded_again(row)
+            if row is not None and reply is not None:
+                self.replies[call.index] = reply
+                self._use(row["id"], reused=True)
+
+    def _graded_again(self, row: Mapping[str, Any]) -> Reply | None:
+        """A recorded reply as it counts now; None when it says nothing any more.
+
+        Answer and letters may have been edited since, so that only its value, or its words, are what they were.
+        """
+        if self.settings.mode == "question-only":
+            status, note, _, correct = self._read_value(row["text"])
+            return Reply(status, correct, note, row["model_served"]) if status == "answered" else None
+        return Reply("answered", row["value"] == self.candidate.value, served=row["model_served"])
 
     def _use(self, reply_id: str, *, reused: bool) -> None:
         use = {"attempt_id": self.attempt_id, "kind": "reply", "used_id": reply_id, "reused": reused}
         self.bench.store.append("uses", use)
-
-
-def _read(response: Response, shown: Mapping[str, str], presentation: Presentation) -> tuple[str, str, str | None]:
-    """Status, note and the candidate's own letter of what a response chooses."""
-    if response.status != "complete":
-        return response.status, response.error, None
-    reading = read_reply(response.text, shown)
-    if reading.letter is None:
-        return "wrong-form", reading.note, None
-    return "answered", "", presentation.original(reading.letter)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from ..store import Store
 
 # A place is free again after one script or one call; only a machine in trouble makes anybody wait longer.
 SLOT_WAIT = 3600.0
+STOPPED = "stopped.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Run:
 
 @dataclass(slots=True)
 class Workbench:
-    """Everything a gate may use. One per process.
+    """Everything a gate may use. One per process, shared by its threads.
 
     Attributes:
         run: The run.
@@ -65,6 +67,7 @@ class Workbench:
     store: Store
     default_python: Path
     _providers: dict[str, Provider] = field(default_factory=dict)
+    _opening: threading.Lock = field(default_factory=threading.Lock)
 
     def interpreter(self, domain: Domain) -> Interpreter:
         """The interpreter that has the domain's software.
@@ -81,9 +84,10 @@ class Workbench:
         Raises:
             ProviderError: It cannot be used.
         """
-        if name not in self._providers:
-            self._providers[name] = open_provider(self.settings.providers[name], self.run.directory)
-        return self._providers[name]
+        with self._opening:
+            if name not in self._providers:
+                self._providers[name] = open_provider(self.settings.providers[name], self.run.directory)
+            return self._providers[name]
 
     def hidden(self, candidate: Candidate) -> tuple[Path, ...]:
         """What no script and no agent may see, wherever the interpreter happens to be installed."""
@@ -111,17 +115,19 @@ class Workbench:
 
     def stop_paid_work(self, sentence: str) -> None:
         """Make every later call of the run, in every process, end as `not-run`."""
-        written = self._stop_file.with_suffix(f".{os.getpid()}")
+        file = self.run.directory / STOPPED
+        written = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         written.write_text(json.dumps(sentence), "utf-8")
-        written.rename(self._stop_file)
+        written.rename(file)
 
     def paid_work_stopped(self) -> str | None:
         """Why paid work was stopped, or None."""
-        try:
-            return str(json.loads(self._stop_file.read_text("utf-8")))
-        except (OSError, ValueError):
-            return None
+        return paid_work_stopped(self.run)
 
-    @property
-    def _stop_file(self) -> Path:
-        return self.run.directory / "stopped.json"
+
+def paid_work_stopped(run: Run) -> str | None:
+    """Why the paid work of a run was stopped, or None."""
+    try:
+        return str(json.loads((run.directory / STOPPED).read_text("utf-8")))
+    except (OSError, ValueError):
+        return None

@@ -7,6 +7,7 @@ import errno
 import fcntl
 import os
 import random
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-# Seconds between two looks; small beside any script, large enough that many waiters cost nothing.
-_PAUSE: Final = 0.05
+# Seconds between two looks; small beside any script or reply. One thread of a process looks, the others are in line.
+_PAUSE: Final = 0.02
+_lines: Final[dict[Path, threading.Lock]] = {}
 
 
 class SlotTimeout(Exception):  # noqa: N818 - it is a timeout, and the name is public
@@ -54,16 +56,25 @@ class Slots:
 
     def _acquire(self) -> int:
         give_up = time.monotonic() + self.wait
-        while True:
-            for number in random.sample(range(self.count), self.count):
-                held = _try_lock(self.directory / f"slot-{number}")
-                if held is not None:
-                    return held
-            if time.monotonic() >= give_up:
-                raise SlotTimeout(
-                    f"None of the {self.count} slots in {self.directory} became free within {self.wait:g} seconds."
-                )
-            time.sleep(min(_PAUSE, max(0.0, give_up - time.monotonic())))
+        line = _lines.setdefault(self.directory, threading.Lock())
+        if not line.acquire(timeout=min(max(0.0, self.wait), threading.TIMEOUT_MAX)):
+            raise self._too_long()
+        try:
+            while True:
+                for number in random.sample(range(self.count), self.count):
+                    held = _try_lock(self.directory / f"slot-{number}")
+                    if held is not None:
+                        return held
+                if time.monotonic() >= give_up:
+                    raise self._too_long()
+                time.sleep(min(_PAUSE, max(0.0, give_up - time.monotonic())))
+        finally:
+            line.release()
+
+    def _too_long(self) -> SlotTimeout:
+        return SlotTimeout(
+            f"None of the {self.count} slots in {self.directory} became free within {self.wait:g} seconds."
+        )
 
 
 def _try_lock(path: Path) -> int | None:

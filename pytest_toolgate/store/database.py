@@ -1,4 +1,4 @@
-"""One connection to the database of all attempts.
+"""The database of all attempts.
 
 Each process appends its own rows as things happen, in one short transaction each: a process killed at any
 instant has lost nothing that it had finished. SQLite in WAL mode keeps writers and outside readers out of
@@ -10,9 +10,11 @@ import datetime
 import json
 import os
 import sqlite3
+import threading
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +38,7 @@ def now() -> str:
 
 
 class Store:
-    """The database, opened for appending and reading."""
+    """The database, opened for appending and reading; the threads of a process may share one."""
 
     def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
         """Open the database and create it where there is none.
@@ -49,13 +51,28 @@ class Store:
             StoreError: It cannot be opened or was written by a later version.
         """
         self.path = path
+        self._busy_seconds = busy_seconds
+        self._of_thread = threading.local()
+        self._connections: list[sqlite3.Connection] = []
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
-            self._connection.row_factory = sqlite3.Row
             self._prepare_in_turn(time.monotonic() + busy_seconds)
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"the database {path} cannot be opened: {error}") from error
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        """The thread's own connection: one that waits for somebody else's transaction keeps no other waiting."""
+        connection: sqlite3.Connection | None = getattr(self._of_thread, "connection", None)
+        if connection is None:
+            connection = sqlite3.connect(
+                self.path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
+            )
+            connection.row_factory = sqlite3.Row
+            connection.execute("PRAGMA synchronous=FULL")
+            self._of_thread.connection = connection
+            self._connections.append(connection)
+        return connection
 
     def _prepare_in_turn(self, deadline: float) -> None:
         # Processes that meet at a new database find it locked while one of them switches it to WAL: SQLite waits
@@ -72,15 +89,30 @@ class Store:
         version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if version > schema.VERSION:
             raise StoreError(f"the database {self.path} was written by a later version (schema {version})")
-        self._connection.execute("PRAGMA synchronous=FULL")
         if version == schema.VERSION:
             return
         self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.executescript(f"BEGIN IMMEDIATE;{schema.TABLES}PRAGMA user_version={schema.VERSION};COMMIT;")
+        with self._transaction():
+            # Another process may have been first.
+            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+            for statement in schema.statements(version):
+                self._connection.execute(statement)
+            self._connection.execute(f"PRAGMA user_version={schema.VERSION}")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
 
     def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
+        """Close the connections of all threads."""
+        for connection in self._connections:
+            connection.close()
 
     def append(self, table: str, row: Mapping[str, Any]) -> str:
         """Add one row and return its key.

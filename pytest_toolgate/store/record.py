@@ -6,7 +6,9 @@ from typing import Any
 from .database import Store, StoreError
 
 # Columns that hold JSON.
-_JSON = frozenset({"settings", "environment", "used", "transcript", "warnings", "gates", "machine", "content"})
+_JSON = frozenset(
+    {"settings", "environment", "used", "transcript", "warnings", "gates", "machine", "content", "request"}
+)
 
 
 def read_record(store: Store, attempt_id: str) -> dict[str, Any]:
@@ -38,6 +40,7 @@ def read_record(store: Store, attempt_id: str) -> dict[str, Any]:
             "outcome": _rows(store, "SELECT * FROM outcomes WHERE attempt_id = ? ORDER BY time", attempt_id),
             "gates": _rows(store, "SELECT * FROM gates WHERE attempt_id = ? ORDER BY time", attempt_id),
             "script_runs": _rows(store, "SELECT * FROM script_runs WHERE attempt_id = ? ORDER BY time", attempt_id),
+            "cues": _rows(store, "SELECT * FROM cues WHERE attempt_id = ? ORDER BY cue", attempt_id),
             "replies": _used(store, "replies", "reply", attempt_id),
             "agent_runs": _used(store, "agent_runs", "agent_run", attempt_id),
         },

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .database import Store
@@ -13,14 +13,15 @@ def reuse_key(**parts: Any) -> str:  # noqa: ANN401 - any JSON type
     return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:32]
 
 
-def answered_replies(store: Store, key: str) -> Mapping[int, dict[str, Any]]:
-    """Call index -> the first answered reply recorded under a key. Anything but an answer is asked again."""
+def answered_replies(store: Store, keys: Sequence[str]) -> Mapping[str, dict[str, Any]]:
+    """Key -> the first answered reply recorded under it. Anything but an answer is asked again."""
+    marks = ", ".join("?" * len(keys))
     rows = store.query(
-        "SELECT * FROM replies WHERE reuse_key = ? AND status = 'answered' ORDER BY call_index, time", [key]
+        f"SELECT * FROM replies WHERE reuse_key IN ({marks}) AND status = 'answered' ORDER BY time", list(keys)
     )
-    first: dict[int, dict[str, Any]] = {}
+    first: dict[str, dict[str, Any]] = {}
     for row in rows:
-        first.setdefault(row["call_index"], row)
+        first.setdefault(row["reuse_key"], row)
     return first
 
 

@@ -1,9 +1,9 @@
-"""The database schema, version 1. Rows are only ever added; no row is changed or removed.
+"""The database schema. Rows are only ever added; no row is changed or removed.
 
 `docs/database.md` explains the tables for readers; keep the two together.
 """
 
-VERSION = 1
+VERSION = 2
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -40,7 +40,18 @@ CREATE TABLE IF NOT EXISTS replies (
     base_url TEXT NOT NULL, model_asked TEXT NOT NULL, model_served TEXT, seed INTEGER NOT NULL,
     presentation TEXT NOT NULL, status TEXT NOT NULL, text TEXT NOT NULL, note TEXT NOT NULL, chosen TEXT,
     value TEXT, correct INTEGER, input_tokens INTEGER, cached_tokens INTEGER, output_tokens INTEGER,
-    reasoning_tokens INTEGER, cost REAL, requests INTEGER NOT NULL, latency REAL NOT NULL
+    reasoning_tokens INTEGER, cost REAL, requests INTEGER NOT NULL, latency REAL NOT NULL,
+    request TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+CREATE TABLE IF NOT EXISTS cues (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, cue TEXT NOT NULL, picks TEXT NOT NULL,
+    score REAL
+) STRICT;
+CREATE TABLE IF NOT EXISTS preflights (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, run_id TEXT NOT NULL, provider TEXT NOT NULL, base_url TEXT NOT NULL,
+    settings TEXT NOT NULL, status TEXT NOT NULL, text TEXT NOT NULL, note TEXT NOT NULL, model_served TEXT,
+    input_tokens INTEGER, cached_tokens INTEGER, output_tokens INTEGER, reasoning_tokens INTEGER, cost REAL,
+    requests INTEGER NOT NULL, latency REAL NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS agent_runs (
     id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, run_id TEXT NOT NULL,
@@ -79,4 +90,14 @@ CREATE INDEX IF NOT EXISTS script_runs_by_attempt ON script_runs (attempt_id);
 CREATE INDEX IF NOT EXISTS uses_by_attempt ON uses (attempt_id);
 CREATE INDEX IF NOT EXISTS outcomes_by_attempt ON outcomes (attempt_id);
 CREATE INDEX IF NOT EXISTS candidates_by_fingerprint ON candidates (fingerprint);
+CREATE INDEX IF NOT EXISTS cues_by_attempt ON cues (attempt_id);
+CREATE INDEX IF NOT EXISTS preflights_by_run ON preflights (run_id);
 """
+# What brings a database of an earlier version up to date, before what is new is added.
+_UPGRADES = {1: ("ALTER TABLE replies ADD COLUMN request TEXT NOT NULL DEFAULT '{}'",)}
+
+
+def statements(version: int) -> tuple[str, ...]:
+    """The statements that make a database of some version one of this version; 0 is a new one."""
+    upgrades = tuple(statement for since, steps in _UPGRADES.items() if 0 < version <= since for statement in steps)
+    return upgrades + tuple(statement for statement in TABLES.split(";") if statement.strip())

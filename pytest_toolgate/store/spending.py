@@ -20,11 +20,25 @@ class Spent:
 
 def spent(store: Store, run_id: str, attempt_id: str | None = None) -> Spent:
     """What the calls of a run, or of one of its attempts, have cost."""
+    # What a preflight costs is spent for the run, and for no candidate.
+    preflights = "" if attempt_id else "UNION ALL SELECT cost, status FROM preflights WHERE run_id = :run "
     where = "run_id = :run" + ("" if attempt_id is None else " AND attempt_id = :attempt")
     rows = store.query(
         "SELECT total(cost) AS usd, coalesce(sum(cost IS NULL AND status <> 'failed'), 0) AS unknown FROM "
         f"(SELECT cost, status FROM replies WHERE {where} "
-        f"UNION ALL SELECT cost, status FROM agent_replies WHERE {where})",
+        f"UNION ALL SELECT cost, status FROM agent_replies WHERE {where} {preflights})",
         {"run": run_id, "attempt": attempt_id},
     )
     return Spent(rows[0]["usd"], rows[0]["unknown"])
+
+
+def dearest_call(store: Store, run_id: str, provider: str, model: str) -> float | None:
+    """The highest cost of one call of a run to a model so far; None while none is known."""
+    which = "run_id = :run AND provider = :provider AND model_asked = :model"
+    rows = store.query(
+        f"SELECT max(cost) AS usd FROM (SELECT cost FROM replies WHERE {which} "
+        f"UNION ALL SELECT cost FROM agent_replies WHERE {which})",
+        {"run": run_id, "provider": provider, "model": model},
+    )
+    usd: float | None = rows[0]["usd"]
+    return usd

@@ -1,9 +1,15 @@
 """Providers that fail: quota, rate limits, no key, and what that does to the other candidates."""
 
+import dataclasses
+import itertools
 import time
+from collections import Counter
 
+import pytest
 from scripted_server import (
+    GARBAGE,
     QUOTA,
+    Asked,
     Reply,
     ScriptedServer,
     always,
@@ -12,11 +18,14 @@ from scripted_server import (
     choosing,
     in_turn,
     rate_limited,
+    saying,
 )
+from wire_faults import EXHAUSTED
 
 from .pool import PROVIDER, SCREEN, THREE_CALLS, VALUE, Pool
 
 ONE = "--toolgate-gates=screen"
+ONE_AT_A_TIME = PROVIDER.rstrip() + "\n        max_concurrency: 1\n"
 
 
 def test_all_calls_failing_lets_nothing_through(pool: Pool, server: ScriptedServer, workers: int) -> None:
@@ -44,16 +53,18 @@ def test_one_failure_stays_with_its_candidate(pool: Pool, server: ScriptedServer
     }
 
 
-def test_an_exhausted_account_is_asked_once(pool: Pool, server: ScriptedServer, workers: int) -> None:
+@pytest.mark.parametrize("found", ["preflight", "call"])
+def test_an_exhausted_account_is_asked_once(pool: Pool, server: ScriptedServer, workers: int, found: str) -> None:
     """D09: one request in all, and every candidate still has its testcase."""
     for name in ("case-1", "case-2", "case-3"):
         pool.add(name)
     pool.add("case-4", answer="E")
-    pool.configure(PROVIDER, THREE_CALLS, url=server.base_url)
+    pool.configure(ONE_AT_A_TIME, THREE_CALLS, url=server.base_url)
+    if found == "preflight":
+        server.preflight = always(QUOTA)
     server.script = always(QUOTA)
     session = pool.run(ONE, workers=workers)
-    # Each worker may have had a request under way when the first was refused.
-    assert 1 <= server.count <= max(1, workers)
+    assert (len(server.preflights), server.count) == (1, 0 if found == "preflight" else 1)
     assert session.verdicts == {
         "case-1": "error screen not-run",
         "case-2": "error screen not-run",
@@ -61,8 +72,59 @@ def test_an_exhausted_account_is_asked_once(pool: Pool, server: ScriptedServer, 
         "case-4": "rejected lint bad-answer",
     }
     assert "You exceeded your current quota" in session.line_about("case-3")
+    server.preflight = saying("OK")
     server.script = avoiding(VALUE)
     assert pool.run(ONE).verdicts["case-1"] == "provisional screen"
+
+
+@pytest.mark.parametrize("way", ["429", "200"])
+def test_an_account_that_runs_out_on_the_way_stops_the_run(
+    pool: Pool, server: ScriptedServer, workers: int, way: str
+) -> None:
+    """D09: what is under way comes to its end, and nothing else is begun; what was decided stays decided."""
+    names = [f"case-{number:02}" for number in range(30)]
+    for name in names:
+        pool.add(name)
+    pool.configure(PROVIDER.rstrip() + "\n        max_concurrency: 4\n", SCREEN, url=server.base_url)
+    arrived = itertools.count(1)
+
+    def script(asked: Asked) -> Reply:
+        if next(arrived) == 12:
+            return EXHAUSTED[way]
+        return dataclasses.replace(avoiding(VALUE)(asked), delay=0.05)
+
+    server.script = script
+    session = pool.run(ONE, workers=workers)
+    # The other three places may each have been between one call and the next.
+    assert 12 <= server.count <= 12 + 3
+    assert set(session.verdicts) == set(names)
+    verdicts = Counter(session.verdicts.values())
+    assert verdicts == {
+        "provisional screen": server.count - 1,
+        "error screen not-run": len(names) - (server.count - 1),
+    }
+    bought = server.count - 1
+
+    server.forget()
+    server.script = avoiding(VALUE)
+    assert set(pool.run(ONE, workers=workers).verdicts.values()) == {"provisional screen"}
+    assert server.count == len(names) - bought
+
+
+def test_a_call_that_waits_to_be_made_again_is_not_made_on_an_exhausted_account(
+    pool: Pool, server: ScriptedServer
+) -> None:
+    """D09."""
+    for name in ("case-1", "case-2"):
+        pool.add(name)
+    pool.configure(PROVIDER.replace("max_wait: 1", "max_wait: 20"), SCREEN, url=server.base_url)
+    server.script = by_question(
+        {"case-1": always(rate_limited(3)), "case-2": always(dataclasses.replace(QUOTA, delay=1))}, always(GARBAGE)
+    )
+    session = pool.run(ONE)
+    assert server.count == 2
+    assert session.verdicts["case-2"] == "error screen not-run"
+    assert session.verdicts["case-1"].startswith("error screen ")
 
 
 def test_a_long_wait_is_not_waited_for_and_a_short_one_is(pool: Pool, server: ScriptedServer) -> None:
@@ -110,9 +172,10 @@ def test_a_budget_that_is_spent_stops_the_calls(pool: Pool, server: ScriptedServ
     for name in ("case-1", "case-2"):
         pool.add(name)
     prices = "    prices: {screen-model: {input: 10000, output: 10000}}\n"
-    pool.configure(PROVIDER.rstrip() + "\n    " + prices, SCREEN, "budget: {usd: 1}\n", url=server.base_url)
+    pool.configure(PROVIDER.rstrip() + "\n    " + prices, SCREEN, "budget: {usd: 2}\n", url=server.base_url)
     server.script = avoiding(VALUE)
     session = pool.run(ONE)
-    assert session.verdicts == {"case-1": "provisional screen", "case-2": "error screen budget"}
-    assert server.count == 1
-    assert "cost 1.1000 USD" in session.summary
+    assert sorted(session.verdicts.values()) == ["error screen budget", "provisional screen"]
+    # Trying the model out costs as much as a call.
+    assert (len(server.preflights), server.count) == (1, 1)
+    assert "cost 2.2000 USD" in session.summary

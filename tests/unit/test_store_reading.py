@@ -52,9 +52,10 @@ def test_only_answers_are_used_again_and_the_first_one_of_each_call(store: Store
         (0, "failed", "1"), (0, "answered", "2"), (0, "answered", "3"), (1, "empty", "4"),
         (1, "wrong-form", "5"), (1, "truncated", "6"), (1, "refused", "7"), (2, "answered", "8"),
     ]:  # fmt: skip
-        store.append("replies", reply(call_index=index, status=status, text=text))
+        store.append("replies", reply(call_index=index, reuse_key=f"k{index}", status=status, text=text))
     store.append("replies", reply(call_index=1, reuse_key="other"))
-    assert {index: row["text"] for index, row in answered_replies(store, "k").items()} == {0: "2", 2: "8"}
+    found = answered_replies(store, ["k0", "k1", "k2", "k3"])
+    assert {key: row["text"] for key, row in found.items()} == {"k0": "2", "k2": "8"}
 
 
 def test_only_judged_agent_runs_are_used_again(store: Store) -> None:
