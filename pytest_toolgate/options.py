@@ -27,6 +27,7 @@ _OPTIONS = (
     _Option("seed", "0", "seed of every shuffle"),
     _Option("fresh", "", "reuse no recorded reply or agent run", flag=True),
     _Option("all-screens", "", "go on to the next screen after a rejection", flag=True),
+    _Option("dry-run", "", "run nothing, and say how many calls a run would make and what they cost", flag=True),
 )
 
 

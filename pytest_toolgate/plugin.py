@@ -13,6 +13,8 @@ import pytest
 from . import options
 from .collection import CandidateItem, candidate_file, candidate_roots, is_candidate
 
+DRY_RUN = "toolgate-dry-run"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare `--toolgate-*` and the ini options of the same names."""
@@ -22,7 +24,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker, and on the controlling process the object that records a run."""
     config.addinivalue_line("markers", "toolgate: a benchmark candidate collected by pytest-toolgate")
-    if hasattr(config, "workerinput") or not candidate_roots(config).expected:
+    if hasattr(config, "workerinput"):
+        return
+    if options.flag(config, "dry-run"):
+        from .dry_run import DryRun
+
+        config.pluginmanager.register(DryRun(config), DRY_RUN)
+    if not candidate_roots(config).expected:
         return
     from .controller import Controller
 
@@ -51,7 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         known = {item.nodeid: item for item in items}
         items[:] = [known[nodeid] for nodeid in pinned if nodeid in known]
     candidates = [item for item in items if isinstance(item, CandidateItem)]
-    if candidates and not config.option.collectonly:
+    if candidates and not config.option.collectonly and not config.pluginmanager.has_plugin(DRY_RUN):
         from .judging import prepare
 
         prepare(config, candidates)

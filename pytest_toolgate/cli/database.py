@@ -7,6 +7,7 @@ from typing import Any
 
 from ..store import Store, StoreError
 from ..store.record import read_record
+from . import explain
 from .errors import CommandError
 
 _RUNS = """
@@ -28,13 +29,14 @@ WHERE (:path IS NULL OR attempts.path LIKE '%' || :path || '%') ORDER BY attempt
 
 
 def declare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command with its three views."""
+    """Add the command with its views."""
     parser = commands.add_parser("db", help="look into the database")
     views = parser.add_subparsers(title="views", required=True, metavar="VIEW")
     for name, text, execute in (
         ("runs", "every run with its outcomes", _runs),
         ("attempts", "every attempt with its outcome", _attempts),
         ("show", "the whole record of one attempt, as JSON", _show),
+        ("explain", "what a run of one candidate would reuse, and why not the rest", _explain),
     ):
         view = views.add_parser(name, help=text)
         view.add_argument("--db", type=Path, default=Path(".toolgate/toolgate.db"), help="the database file")
@@ -45,6 +47,8 @@ def declare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
             )
         else:
             view.add_argument("--json", action="store_true", help="print as JSON")
+        if name == "explain":
+            explain.add_options(view)
         if name == "attempts":
             view.add_argument("path", nargs="?", help="only candidates whose path holds this text")
 
@@ -86,6 +90,10 @@ def _show(options: argparse.Namespace) -> int:
     except StoreError as error:
         raise CommandError(str(error)) from None
     return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    return explain.execute(options, _open(options))
 
 
 def _print(rows: list[dict[str, Any]], options: argparse.Namespace, columns: tuple[str, ...]) -> int:

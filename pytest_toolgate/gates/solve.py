@@ -4,7 +4,7 @@ import dataclasses
 import json
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +15,14 @@ from ..agents import AgentError, AgentRun, Task, load_agent
 from ..agents.protocol import ANSWER_FILE
 from ..candidate import Candidate
 from ..candidate.presentation import draw
-from ..config import SolveSettings
+from ..config import ProviderSettings, SolveSettings
 from ..domains import load_domain
 from ..providers import Provider, ProviderError, Request, Response, Tokens
 from ..sandbox import Interpreter, Limits, SandboxError, SlotTimeout, probe, remove_tree
 from ..store.reuse import judged_agent_run, reuse_key
 from .answer_file import AnswerFile, read_answer_file
-from .money import cost, may_pay
+from .money import Admission, cost
+from .preflight import preflight
 from .result import GateResult, error, fault
 from .screen import KEPT_TEXT
 from .verify import environment, problem_files
@@ -38,6 +39,21 @@ def solve(candidate: Candidate, bench: Workbench, attempt_id: str) -> GateResult
     return _Solve(candidate, settings, bench, attempt_id).result()
 
 
+def agent_run_key(
+    candidate: Candidate, settings: SolveSettings, provider: ProviderSettings, seed: int, packages: Mapping[str, str]
+) -> str:
+    """The key under which an agent run is found again: neither answer nor script has any part in it."""
+    return reuse_key(
+        presented=candidate.presented,
+        domain=candidate.domain,
+        packages=dict(packages),
+        seed=seed,
+        version=__version__,
+        server=provider.server(),
+        **dataclasses.asdict(settings),
+    )
+
+
 class _Solve:
     """One solve of one candidate."""
 
@@ -50,13 +66,14 @@ class _Solve:
         self.presentation = draw(bench.run.seed, candidate.presented, f"solve {settings.agent}", 0)
         self.shown = self.presentation.show(candidate.options)
         self.provider = bench.settings.providers[settings.provider]
+        self.admission = Admission(bench, attempt_id, self.provider, settings.model)
         self.replies = 0
         self.begun = time.monotonic()
 
     def result(self) -> GateResult:
         try:
             interpreter = self.bench.interpreter(self.domain)
-            key = self._key(interpreter)
+            key = agent_run_key(self.candidate, self.settings, self.provider, self.bench.run.seed, interpreter.packages)
             recorded = None if self.bench.run.fresh else judged_agent_run(self.bench.store, key)
             if recorded:
                 return self._reuse(recorded)
@@ -70,25 +87,14 @@ class _Solve:
         except SlotTimeout as problem:
             return error("environment", str(problem))
 
-    def _key(self, interpreter: Interpreter) -> str:
-        return reuse_key(
-            presented=self.candidate.presented,
-            domain=self.candidate.domain,
-            packages=dict(interpreter.packages),
-            seed=self.bench.run.seed,
-            version=__version__,
-            server=self.provider.server(),
-            **dataclasses.asdict(self.settings),
-        )
-
     def _run(self, interpreter: Interpreter, key: str) -> GateResult:
         probe()
         agent = load_agent(self.settings.agent)
         provider = self.bench.provider(self.settings.provider)
         # The clock starts with a place at the model, so that a time limit does not measure the other workers.
         with self.bench.agent_slots(self.settings.provider).hold(), _workspace(self.bench.run.directory) as workspace:
-            if stop := may_pay(self.bench, self.attempt_id, self.provider):
-                return stop
+            if refused := self._may_pay():
+                return error(*refused)
             self.begun = time.monotonic()
             task = Task(
                 question=self.candidate.question,
@@ -113,6 +119,8 @@ class _Solve:
             except Exception as problem:
                 self._failed(AgentError(fault(problem), "internal"), interpreter, key)
                 raise
+            finally:
+                self.admission.release()
             if time.monotonic() >= task.deadline + run.waited:
                 # The gate keeps the time, whatever the agent says: an answer it was still working on comes too late.
                 run = dataclasses.replace(run, ended="timeout")
@@ -122,7 +130,8 @@ class _Solve:
             return result
 
     def _may_pay(self) -> tuple[str, str] | None:
-        stop = may_pay(self.bench, self.attempt_id, self.provider)
+        self.admission.release()
+        stop = self.admission.admit()
         return (stop.reason, stop.sentence) if stop else None
 
     def keep(self, request: Request, response: Response, base_url: str) -> None:
@@ -238,10 +247,19 @@ class _Kept:
         return self.inner.base_url
 
     def ask(self, request: Request) -> Response:
-        """Make one call and record what came back."""
+        """Make one call and record what came back.
+
+        Raises:
+            AgentError: The preflight has failed, so no call is made.
+        """
+        begun = time.monotonic()
+        # An agent may work without a model, so the first call decides that there is one to prove.
+        if stop := preflight(self.solve.bench, self.solve.settings):
+            raise AgentError(stop.sentence, stop.reason)
+        proving = time.monotonic() - begun
         response = self.inner.ask(request)
         self.solve.keep(request, response, self.inner.base_url)
-        return response
+        return dataclasses.replace(response, waited=response.waited + proving)
 
 
 @contextmanager
