@@ -36,6 +36,7 @@ types: .venv/.ready
 
 bench: .venv/.ready
 	$(BIN)/python bench/collect.py
+	$(BIN)/python bench/screens.py
 
 # Needs uv; the pins carry hashes and no index address.
 constraints:

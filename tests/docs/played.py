@@ -5,6 +5,7 @@ from scripted_server import (
     REFUSED,
     SERVER_ERROR,
     STALL,
+    Asked,
     Reply,
     Script,
     always,
@@ -48,3 +49,11 @@ PLAYED = by_question(
     },
     otherwise=lambda asked: Reply("ANSWER: A"),
 )
+
+
+def tried(asked: Asked) -> Reply:
+    """What the models say when they are only tried out: one of them takes no `reasoning`."""
+    if asked.model != "strict-model" or asked.effort is None:
+        return Reply("OK")
+    sentence = "Unsupported parameter: 'reasoning_effort' is not supported with this model."
+    return Reply(status=400, error={"message": sentence, "code": "unsupported_parameter"})

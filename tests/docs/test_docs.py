@@ -29,7 +29,7 @@ from pytest_toolgate.providers import provider_kinds
 from pytest_toolgate.store import schema
 
 from .pages import PAGES, REASONS, ROOT, Block, Output, blocks
-from .played import PLAYED
+from .played import PLAYED, tried
 
 DOCS = ROOT / "docs"
 PATIENCE = 60
@@ -59,6 +59,7 @@ _REASONS = frozenset(
 def server() -> Iterator[ScriptedServer]:
     with ScriptedServer() as running_server:
         running_server.script = PLAYED
+        running_server.preflight = tried
         yield running_server
 
 
