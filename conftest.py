@@ -4,5 +4,5 @@ import signal
 
 pytest_plugins = ["pytester"]
 
-# A shell that starts pytest in the background has it ignore Ctrl-C, and so would all that the tests start and interrupt.
+# A shell that starts pytest in the background has it ignore Ctrl-C, and so would all that tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -22,6 +22,10 @@ _AHEAD = pytest.StashKey["Ahead | None"]()
 _BENCH = pytest.StashKey["Workbench"]()
 RUN = pytest.StashKey["Run"]()
 _GRACE = 600.0
+# Markers of items whose turn may never come.
+_MAY_NOT_RUN = ("skip", "skipif", "xfail")
+# What an interrupted session waits for replies that are just coming in.
+_LAST_SECONDS = 2.0
 
 
 class NotAccepted(Exception):  # noqa: N818 - an outcome, not an error
@@ -150,7 +154,7 @@ def _look_ahead(session: pytest.Session) -> "Ahead | None":
     paths = [
         item.path
         for item in session.items
-        if isinstance(item, CandidateItem) and not any(item.get_closest_marker(name) for name in ("skip", "skipif"))
+        if isinstance(item, CandidateItem) and not any(map(item.get_closest_marker, _MAY_NOT_RUN))
     ]
     ahead = Ahead(bench, paths, threads)
     config.pluginmanager.register(_Finisher(ahead))
@@ -158,15 +162,14 @@ def _look_ahead(session: pytest.Session) -> "Ahead | None":
 
 
 class _Finisher:
-    """Ends what was begun before its turn, unless the session was interrupted."""
+    """Ends what was begun before its turn."""
 
     def __init__(self, ahead: "Ahead") -> None:
         self._ahead = ahead
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> None:
-        if exitstatus != pytest.ExitCode.INTERRUPTED:
-            self._ahead.finish()
+        self._ahead.finish(_LAST_SECONDS if exitstatus == pytest.ExitCode.INTERRUPTED else None)
 
 
 def failure_text(item: CandidateItem, problem: BaseException) -> str:
@@ -181,7 +184,7 @@ def complete_report(item: CandidateItem, call: pytest.CallInfo[None], report: py
     """Carry the attempt from the worker to the controlling process, as one JSON string."""
     if call.when != "call" and not (call.excinfo and call.when == "setup"):
         return
-    if call.excinfo is not None and isinstance(call.excinfo.value, pytest.skip.Exception):
+    if call.excinfo is not None and isinstance(call.excinfo.value, pytest.skip.Exception | pytest.xfail.Exception):
         return
     attempt = _attempt_of(item, call.excinfo.value if call.excinfo else None)
     if attempt.seconds:
@@ -249,5 +252,8 @@ def _workbench(config: pytest.Config) -> "Workbench":
         from .store import Store
 
         run = _run_of(config)
-        config.stash[_BENCH] = Workbench(run, load_settings(config), Store(run.database), Path(sys.executable))
+        # A worker outlives a killed session by what it has in hand, and must buy nothing more.
+        parent = os.getppid() if hasattr(config, "workerinput") else None
+        store = Store(run.database)
+        config.stash[_BENCH] = Workbench(run, load_settings(config), store, Path(sys.executable), parent)
     return config.stash[_BENCH]

@@ -51,9 +51,7 @@ def write(terminal: pytest.TerminalReporter, controller: "Controller", store: "S
     for path in controller.removed:
         terminal.write_line(f"{path}: removed, its candidate is no longer accepted")
     for nodeid in controller.not_run:
-        terminal.write_line(
-            f"{nodeid.split('::')[0]}: error: not-run: the session ended before this candidate was judged"
-        )
+        terminal.write_line(f"{nodeid.split('::')[0]}: error: not-run: the session ended before its turn")
     for problem in controller.problems:
         terminal.write_line(f"INTERNAL: {problem}", red=True)
 
@@ -97,7 +95,7 @@ def _funnel(attempts: list["Attempt"], run: "Run") -> list[str]:
 def _replies(store: "Store", run: "Run") -> list[str]:
     """Each screen's replies of this run, every kind for itself: only an answer is right or wrong."""
     rows = store.query(
-        "SELECT replies.screen, replies.status, replies.correct, "
+        "SELECT replies.screen, replies.status, uses.correct, "
         "json_extract(replies.settings, '$.mode') AS mode, count(*) AS number FROM uses "
         "JOIN replies ON replies.id = uses.used_id JOIN attempts ON attempts.id = uses.attempt_id "
         "WHERE attempts.run_id = ? AND uses.kind = 'reply' GROUP BY 1, 2, 3, 4 ORDER BY 1",

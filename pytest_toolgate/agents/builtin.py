@@ -188,7 +188,10 @@ class _Conversation:
         settings = self.task.settings
         messages = _recent(self.history)
         with self._place(self.task.call_slots):
-            if stop := self.task.may_pay():
+            begun = time.monotonic()
+            stop = self.task.may_pay()
+            self.waited += time.monotonic() - begun
+            if stop:
                 raise self._error(stop[1], stop[0])
             request = Request(settings.model, messages, settings.reasoning, settings.max_output_tokens, self._left())
             response = self.task.provider.ask(request)

@@ -61,7 +61,8 @@ class Task:
         call_slots: A place to be held during each model call; waiting for it does not count.
         cpu_slots: A place to be held while its code runs; waiting for it does not count.
         deadline: `time.monotonic()` at which the agent's time is over.
-        may_pay: To be asked before each model call; a reason with its sentence ends the solve.
+        may_pay: To be asked before each model call, with a place in hand; a reason with its sentence ends the solve.
+            Waiting for it does not count.
     """
 
     question: str

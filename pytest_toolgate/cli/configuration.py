@@ -1,6 +1,7 @@
 """The configuration as the commands read it: the file named, or `toolgate.yaml` where there is one."""
 
 import argparse
+import os
 from pathlib import Path
 
 from ..agents import agent_names
@@ -13,7 +14,9 @@ DEFAULT = Path("toolgate.yaml")
 
 def add_option(parser: argparse.ArgumentParser) -> None:
     """Add `--config`."""
-    parser.add_argument("--config", type=Path, help=f"configuration file (default: {DEFAULT}, where there is one)")
+    parser.add_argument(
+        "--config", type=Path, help=f"configuration file (default: TOOLGATE_CONFIG, or {DEFAULT} where there is one)"
+    )
 
 
 def read(options: argparse.Namespace) -> Settings:
@@ -22,7 +25,8 @@ def read(options: argparse.Namespace) -> Settings:
     Raises:
         CommandError: They cannot be read.
     """
-    file: Path | None = options.config
+    named = os.environ.get("TOOLGATE_CONFIG")
+    file: Path | None = options.config or (Path(named) if named else None)
     if file is None and not DEFAULT.is_file():
         return Settings()
     try:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,12 @@ def declare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         ("explain", "what a run of one candidate would reuse, and why not the rest", _explain),
     ):
         view = views.add_parser(name, help=text)
-        view.add_argument("--db", type=Path, default=Path(".toolgate/toolgate.db"), help="the database file")
+        view.add_argument(
+            "--db",
+            type=Path,
+            default=Path(os.environ.get("TOOLGATE_DB") or ".toolgate/toolgate.db"),
+            help="the database file (default: TOOLGATE_DB, or .toolgate/toolgate.db)",
+        )
         view.set_defaults(execute=execute)
         if name == "show":
             view.add_argument(

@@ -80,7 +80,12 @@ class Explanation:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what the view needs besides `--db` and `--json`."""
     parser.add_argument("candidate", type=Path, metavar="CANDIDATE", help="a candidate file, as it stands now")
-    parser.add_argument("--seed", type=int, default=0, help="the seed of the run (default: 0)")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=os.environ.get("TOOLGATE_SEED") or 0,
+        help="the seed of the run (default: TOOLGATE_SEED, or 0)",
+    )
     configuration.add_option(parser)
 
 

@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import IO
@@ -66,11 +67,18 @@ class Ahead:
             _write(file, _BEGUN)  # an item that is run once more is judged once more
             return attempt
 
-    def finish(self) -> None:
-        """Begin nothing more, and wait for what is under way: other processes count on it."""
+    def finish(self, patience: float | None = None) -> None:
+        """Begin nothing more, and wait for what is under way: other processes count on it.
+
+        Args:
+            patience: Seconds to wait at most, after an interruption, when nobody counts on anything any more.
+        """
         self._over.set()
+        if patience is not None:
+            self._bench.end()
+        deadline = None if patience is None else time.monotonic() + patience
         for thread in self._threads:
-            thread.join()
+            thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
 
     def _work(self) -> None:
         for path in self._paths:

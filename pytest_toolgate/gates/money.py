@@ -58,14 +58,22 @@ def budget_spent(bench: Workbench, attempt_id: str | None = None) -> GateResult 
 
 
 @contextmanager
-def paying(bench: Workbench, attempt_id: str, provider: ProviderSettings, model: str) -> Iterator[GateResult | None]:
+def paying(
+    bench: Workbench,
+    attempt_id: str,
+    provider: ProviderSettings,
+    model: str,
+    *,
+    reasoning: str | None = None,
+    max_output_tokens: int | None = None,
+) -> Iterator[GateResult | None]:
     """Yields None when a call may be made, to be made and recorded inside; else the result that ends the gate.
 
     Calls under way in other processes count as well: where a budget is set, a call that might be one too many waits
     until they are paid. So a cap is passed by no more than the last call that was begun below it, unless several at
     once are many times dearer than any before.
     """
-    entry = Admission(bench, attempt_id, provider, model)
+    entry = Admission(bench, attempt_id, provider, model, reasoning=reasoning, max_output_tokens=max_output_tokens)
     try:
         yield entry.admit()
     finally:
@@ -75,11 +83,20 @@ def paying(bench: Workbench, attempt_id: str, provider: ProviderSettings, model:
 class Admission:
     """The leave to make one call."""
 
-    def __init__(self, bench: Workbench, attempt_id: str, provider: ProviderSettings, model: str) -> None:
+    def __init__(
+        self,
+        bench: Workbench,
+        attempt_id: str,
+        provider: ProviderSettings,
+        model: str,
+        *,
+        reasoning: str | None = None,
+        max_output_tokens: int | None = None,
+    ) -> None:
         self._bench = bench
+        self._setting = (model, reasoning, max_output_tokens)
         self._attempt_id = attempt_id
         self._provider = provider
-        self._model = model
         self._directory = bench.run.directory / "under-way"
         self._held: tuple[Path, int] | None = None
 
@@ -112,7 +129,7 @@ class Admission:
 
     def _fits(self, others: Sequence[tuple[str, float]]) -> bool:
         """Whether the call fits under the caps beside those under way; if so, it is under way from now on."""
-        known = dearest_call(self._bench.store, self._bench.run.id, self._provider.name, self._model)
+        known = dearest_call(self._bench.store, self._bench.run.id, self._provider.name, *self._setting)
         # As long as nobody knows what a call costs, the first goes alone.
         usd = math.inf if known is None else known
         for cap, _, attempt in _caps(self._bench, self._attempt_id):
@@ -123,9 +140,9 @@ class Admission:
                 return False
         path = self._directory / f"{new_id()}.json"
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        self._held = path, descriptor
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         os.write(descriptor, json.dumps([self._attempt_id, usd]).encode())
-        self._held = path, descriptor
         return True
 
     def _under_way(self) -> list[tuple[str, float]]:

@@ -85,7 +85,9 @@ class _Judgement:
                 raise
             except Exception as problem:  # noqa: BLE001 - whatever it is, it is no verdict on the candidate
                 self.attempt_id = self.attempt_id or self._begin()
-                self._note(error("internal", fault(problem)), time.monotonic())
+                # What fails because the run's directory is gone is no fault of ours.
+                ended = error("interrupted", "the session has ended")
+                self._note(ended if self.bench.ended else error("internal", fault(problem)), time.monotonic())
             attempt = self._attempt()
             self._append_outcome(attempt)
         except StoreError as problem:
@@ -103,6 +105,9 @@ class _Judgement:
                 return
             if gate == "lint" or self.candidate is None:
                 continue
+            if self.bench.ended:
+                self._note(error("interrupted", "the session has ended"), time.monotonic())
+                return
             self.gate = gate
             begun = time.monotonic()
             result = _AFTER_LINT[gate](self.candidate, self.bench, self.attempt_id)

@@ -39,22 +39,22 @@ def preflight(bench: Workbench, user: ScreenSettings | SolveSettings) -> GateRes
     name = hashlib.sha256(json.dumps([user.provider, sent]).encode()).hexdigest()[:16]
     proof = bench.run.directory / f"preflight-{name}"
     if proof.exists():
-        return None
+        return _stopped(bench)
     # An agent makes its first call with its place at the provider in hand. First the place and then the lock, always.
     place = nullcontext() if isinstance(user, SolveSettings) else bench.call_slots(user.provider).hold()
     with place, _locked(proof.with_suffix(".lock")):
         if not proof.exists():
-            if stop := _prove(bench, provider, user, {key: value for key, value in sent.items() if value is not None}):
-                return stop
-            proof.touch()
-    return None
+            return _prove(
+                bench, provider, user, proof, {key: value for key, value in sent.items() if value is not None}
+            )
+    return _stopped(bench)
 
 
 def _prove(
-    bench: Workbench, provider: ListsModels, user: ScreenSettings | SolveSettings, sent: dict[str, object]
+    bench: Workbench, provider: ListsModels, user: ScreenSettings | SolveSettings, proof: Path, sent: dict[str, object]
 ) -> GateResult | None:
-    if stopped := bench.paid_work_stopped():
-        return error("not-run", f"paid work of this run was stopped: {stopped}")
+    if stop := _stopped(bench):
+        return stop
     listed, refusal = _list_models(bench.run.directory / f"models-{user.provider}.json", provider)
     if refusal:
         return _stop(bench, f"provider `{user.provider}` refuses its key: {refusal}")
@@ -62,14 +62,16 @@ def _prove(
         return stop
     request = Request(user.model, (Message("user", PROMPT),), user.reasoning, user.max_output_tokens)
     response = provider.ask(request)
-    _record(bench, user, sent, response, provider.base_url)
     if response.quota:
-        return _stop(bench, f"provider `{user.provider}`: {response.error}")
-    if response.refused:
+        _stop(bench, f"provider `{user.provider}`: {response.error}")
+    elif response.refused:
         settings = ", ".join(f"{name} {value}" for name, value in sent.items())
         known = f"; it lists {', '.join(listed[:_LISTED])}" if listed and user.model not in listed else ""
-        return _stop(bench, f"provider `{user.provider}` refuses a request with {settings}: {response.error}{known}")
-    return None
+        _stop(bench, f"provider `{user.provider}` refuses a request with {settings}: {response.error}{known}")
+    # It was asked, whatever becomes of the record; and who sees that must see what came of it.
+    proof.touch()
+    _record(bench, user, sent, response, provider.base_url)
+    return _stopped(bench)
 
 
 def _list_models(kept: Path, provider: ListsModels) -> tuple[tuple[str, ...], str]:
@@ -91,9 +93,14 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _stop(bench: Workbench, sentence: str) -> GateResult:
+def _stop(bench: Workbench, sentence: str) -> GateResult | None:
     bench.stop_paid_work(sentence)
-    return error("not-run", f"paid work of this run was stopped: {sentence}")
+    return _stopped(bench)
+
+
+def _stopped(bench: Workbench) -> GateResult | None:
+    stopped = bench.paid_work_stopped()
+    return error("not-run", f"paid work of this run was stopped: {stopped}") if stopped else None
 
 
 def _record(

@@ -121,8 +121,10 @@ class _Screen:
         if not (reused and self.count.decided):
             try:
                 ended = self._ask_missing()
-            except (ProviderError, SlotTimeout) as problem:
+            except ProviderError as problem:
                 ended = error("provider", str(problem))
+            except SlotTimeout as problem:
+                ended = error("environment", str(problem))
         made = len(self.replies) - reused
         result = self._verdict() if ended is None or self.count.decided else ended
         return dataclasses.replace(result, warnings=self._warnings(), reused=reused, made=made)
@@ -169,25 +171,35 @@ class _Screen:
     def _ask(self, call: ScreenCall) -> GateResult | None:
         """Make one call and record it; returns why it, or any further one, is not to be made."""
         provider = self.bench.provider(self.settings.provider)
-        with paying(self.bench, self.attempt_id, self.provider, self.settings.model) as stop:
+        # First the place and then the leave to pay, as agents do: the other way round each could wait for the other.
+        with (
+            self.bench.call_slots(self.settings.provider).hold(),
+            paying(
+                self.bench,
+                self.attempt_id,
+                self.provider,
+                self.settings.model,
+                reasoning=self.settings.reasoning,
+                max_output_tokens=self.settings.max_output_tokens,
+            ) as stop,
+        ):
             if stop:
                 return stop
-            with self.bench.call_slots(self.settings.provider).hold():
-                # While it waited for its place, another process may have found the account exhausted.
-                if stopped := self.bench.paid_work_stopped():
-                    return error("not-run", f"paid work of this run was stopped: {stopped}")
-                response = provider.ask(call.request)
-                if response.quota:
-                    # Before the place is free: the next in line must not begin.
-                    self.bench.stop_paid_work(f"provider `{self.settings.provider}`: {response.error}")
+            response = provider.ask(call.request)
+            quota = f"provider `{self.settings.provider}`: {response.error}" if response.quota else ""
+            if quota:
+                # Before the place is free: the next in line must not begin.
+                self.bench.stop_paid_work(quota)
+                if not response.requests:
+                    return self._not_run(quota)  # it was not even asked
             status, note, chosen, correct = self._read(response, call)
             reply = Reply(status, correct, note, response.model_served)
             self._record(call, response, reply, chosen, provider.base_url)
         self.replies[call.index] = reply
-        if response.quota:
-            sentence = f"provider `{self.settings.provider}`: {response.error}"
-            return error("not-run", f"paid work of this run was stopped: {sentence}")
-        return None
+        return self._not_run(quota) if quota else None
+
+    def _not_run(self, why: str) -> GateResult:
+        return error("not-run", f"paid work of this run was stopped: {why}")
 
     def _value(self, response: Response, chosen: str | None) -> str | None:
         """The value that was chosen or, without options to choose from, stated."""
@@ -248,19 +260,19 @@ class _Screen:
             "requests": response.requests,
             "latency": round(response.latency, 3),
         })  # fmt: skip
-        self._use(reply_id, reused=False)
+        self._use(reply_id, reply, reused=False)
 
     def _reuse(self) -> None:
         """Take what has been paid for: answered replies to exactly these requests."""
-        if self.bench.run.fresh:
-            return
-        recorded = answered_replies(self.bench.store, [call.key for call in self.calls])
+        # Whatever is to be asked afresh, what this run has paid for before a process died is not bought again.
+        only = self.bench.run.id if self.bench.run.fresh else None
+        recorded = answered_replies(self.bench.store, [call.key for call in self.calls], only)
         for call in self.calls:
             row = recorded.get(call.key)
             reply = None if row is None else self._graded_again(row)
             if row is not None and reply is not None:
                 self.replies[call.index] = reply
-                self._use(row["id"], reused=True)
+                self._use(row["id"], reply, reused=True)
 
     def _graded_again(self, row: Mapping[str, Any]) -> Reply | None:
         """A recorded reply as it counts now; None when it says nothing any more.
@@ -272,6 +284,11 @@ class _Screen:
             return Reply(status, correct, note, row["model_served"]) if status == "answered" else None
         return Reply("answered", row["value"] == self.candidate.value, served=row["model_served"])
 
-    def _use(self, reply_id: str, *, reused: bool) -> None:
-        use = {"attempt_id": self.attempt_id, "kind": "reply", "used_id": reply_id, "reused": reused}
-        self.bench.store.append("uses", use)
+    def _use(self, reply_id: str, reply: Reply, *, reused: bool) -> None:
+        self.bench.store.append("uses", {
+            "attempt_id": self.attempt_id,
+            "kind": "reply",
+            "used_id": reply_id,
+            "reused": reused,
+            "correct": reply.correct,
+        })  # fmt: skip

@@ -66,7 +66,14 @@ class _Solve:
         self.presentation = draw(bench.run.seed, candidate.presented, f"solve {settings.agent}", 0)
         self.shown = self.presentation.show(candidate.options)
         self.provider = bench.settings.providers[settings.provider]
-        self.admission = Admission(bench, attempt_id, self.provider, settings.model)
+        self.admission = Admission(
+            bench,
+            attempt_id,
+            self.provider,
+            settings.model,
+            reasoning=settings.reasoning,
+            max_output_tokens=settings.max_output_tokens,
+        )
         self.replies = 0
         self.begun = time.monotonic()
 
@@ -93,7 +100,9 @@ class _Solve:
         provider = self.bench.provider(self.settings.provider)
         # The clock starts with a place at the model, so that a time limit does not measure the other workers.
         with self.bench.agent_slots(self.settings.provider).hold(), _workspace(self.bench.run.directory) as workspace:
-            if refused := self._may_pay():
+            refused = self._may_pay()
+            self.admission.release()  # the agent asks again for each of its calls
+            if refused:
                 return error(*refused)
             self.begun = time.monotonic()
             task = Task(
@@ -259,6 +268,7 @@ class _Kept:
         proving = time.monotonic() - begun
         response = self.inner.ask(request)
         self.solve.keep(request, response, self.inner.base_url)
+        self.solve.admission.release()
         return dataclasses.replace(response, waited=response.waited + proving)
 
 

@@ -13,9 +13,10 @@ from ..file_names import in_utf8
 from ..providers import Provider, open_provider
 from ..sandbox import Interpreter, Slots, inspect_interpreter
 from ..store import Store
+from .result import escaped
 
-# A place is free again after one script or one call; only a machine in trouble makes anybody wait longer.
-SLOT_WAIT = 3600.0
+# A place is free again after one script or one call, which takes long only where few requests per minute are allowed.
+SLOT_WAIT = 24 * 3600.0
 STOPPED = "stopped.json"
 
 
@@ -60,13 +61,16 @@ class Workbench:
         settings: The configuration.
         store: The database.
         default_python: Interpreter of a domain for which none is configured.
+        parent: The process that this one works for, None if it works for itself. When it is gone, so is the run.
     """
 
     run: Run
     settings: Settings
     store: Store
     default_python: Path
+    parent: int | None = None
     _providers: dict[str, Provider] = field(default_factory=dict)
+    _over: threading.Event = field(default_factory=threading.Event)
     _opening: threading.Lock = field(default_factory=threading.Lock)
 
     def interpreter(self, domain: Domain) -> Interpreter:
@@ -113,8 +117,18 @@ class Workbench:
 
     # --- once an account is exhausted, the whole run stops paying ---------------------------------------------
 
+    def end(self) -> None:
+        """The session is over: what this process has under way begins nothing more."""
+        self._over.set()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the session is over: ended, or killed with its controlling process."""
+        return self._over.is_set() or (self.parent is not None and os.getppid() != self.parent)
+
     def stop_paid_work(self, sentence: str) -> None:
         """Make every later call of the run, in every process, end as `not-run`."""
+        sentence = escaped(sentence)  # a server's words
         file = self.run.directory / STOPPED
         written = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         written.write_text(json.dumps(sentence), "utf-8")
@@ -122,7 +136,7 @@ class Workbench:
 
     def paid_work_stopped(self) -> str | None:
         """Why paid work was stopped, or None."""
-        return paid_work_stopped(self.run)
+        return "the session has ended" if self.ended else paid_work_stopped(self.run)
 
 
 def paid_work_stopped(run: Run) -> str | None:

@@ -1,6 +1,7 @@
 """The embedded provider: the run's own llama.cpp server, asked for when the first call is due."""
 
 import dataclasses
+import threading
 from pathlib import Path
 
 from ..config import ProviderSettings
@@ -18,7 +19,7 @@ class LlamaCpp:
     """The model served by the controlling process of the run.
 
     Attributes:
-        base_url: Address of the server once it runs; its port differs from run to run.
+        base_url: A word in place of its address, whose port differs from run to run.
     """
 
     def __init__(self, settings: ProviderSettings, run_directory: Path) -> None:
@@ -26,6 +27,7 @@ class LlamaCpp:
         self._settings = dataclasses.replace(settings, api="chat")
         self._directory = run_directory
         self._client: OpenAIProvider | None = None
+        self._connecting = threading.Lock()
         self.base_url = "embedded"
 
     def ask(self, request: Request) -> Response:
@@ -34,9 +36,9 @@ class LlamaCpp:
         Raises:
             ProviderError: There is no model file, or the server does not start.
         """
-        if self._client is None:
-            self._client = self._connect()
-        response = self._client.ask(request)
+        with self._connecting:
+            client = self._client = self._client or self._connect()
+        response = client.ask(request)
         if response.status == "failed":
             self._client = None  # the server may have died and come back on another port
         return response

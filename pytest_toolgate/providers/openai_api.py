@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import json
 import os
 import time
 from collections.abc import Mapping
@@ -111,9 +112,9 @@ class OpenAIProvider:
         try:
             async with asyncio.timeout(min(self._settings.timeout, _LIST_PATIENCE)):
                 raw = await self._client.models.with_raw_response.list()
-                return ModelList(tuple(map(self._without_key, read_models(raw.http_response.content))))
+                return ModelList(read_models(self._without_key(raw.http_response.content)))
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-            return ModelList(error=self._without_key(_status_failure(error).sentence))
+            return ModelList(error=self._status_failure(error).sentence)
         except (openai.OpenAIError, TimeoutError):
             return ModelList()
 
@@ -145,16 +146,17 @@ class OpenAIProvider:
                 if outcome.tokens.input is not None and outcome.tokens.output is not None:
                     self._pace.settle(tokens, outcome.tokens.input + outcome.tokens.output)
                 if outcome.quota:
-                    self._pace.exhaust(self._without_key(outcome.error))
+                    self._pace.exhaust(outcome.error)
                 return ended(self._checked(request, outcome))
             if outcome.retry_after and outcome.retry_after <= self._settings.retries.max_wait:
                 self._pace.hold(outcome.retry_after)
             if outcome.quota:
-                self._pace.exhaust(self._without_key(outcome.sentence))
+                self._pace.exhaust(outcome.sentence)
             retry = wait_before_retry(outcome, requests, self._settings.retries)
             remaining = left()
             if retry is None or (remaining is not None and retry >= remaining):
-                refused = bool(outcome.status) and not outcome.transient and not outcome.quota
+                # An outage refuses nothing: only what the server says of this very request does.
+                refused = 300 <= (outcome.status or 0) < 500 and not outcome.transient and not outcome.quota
                 return ended(Response("failed", error=outcome.sentence, quota=outcome.quota, refused=refused))
             await asyncio.sleep(retry)
 
@@ -176,16 +178,17 @@ class OpenAIProvider:
         try:
             async with asyncio.timeout(timeout):
                 raw = await self._send(request)
-                return read_body(raw.http_response.content, self._settings.api)
+                # Out of the bytes: wherever a text is cut later, no part of the key is in it.
+                return read_body(self._without_key(raw.http_response.content), self._settings.api)
         except TimeoutError:
             return Failure(f"no whole reply within {timeout:.3g} s")
         except openai.APIStatusError as error:
-            return _status_failure(error)
+            return self._status_failure(error)
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             return Failure(f"no connection to {self.base_url}: {type(cause).__name__}: {cause}")
         except openai.OpenAIError as error:
-            return Failure(f"the request failed: {type(error).__name__}: {error}", status=0)
+            return Failure(f"the request failed: {error}", status=0)
 
     async def _send(self, request: Request) -> Any:  # noqa: ANN401 - the SDK's raw response
         messages: list[Any] = [{"role": message.role, "content": message.content} for message in request.messages]
@@ -228,24 +231,23 @@ class OpenAIProvider:
         )
 
     def _clean(self, response: Response) -> Response:
-        """The response without the key: a server may echo it anywhere, and all of this is stored and shown."""
-        return dataclasses.replace(
-            response,
-            text=self._without_key(response.text),
-            error=self._without_key(response.error),
-            model_served=response.model_served and self._without_key(response.model_served),
-        )
+        """The response without the key, which an exception of the client may name."""
+        return dataclasses.replace(response, error=self._without_key(response.error.encode()).decode())
 
-    def _without_key(self, text: str) -> str:
+    def _without_key(self, content: bytes) -> bytes:
+        """What a server sent, without the key: it may echo it anywhere, and all of this is stored and shown."""
         # A key shorter than any real one is a dummy, and would take words out of honest replies.
-        return text if len(self._key) < _SHORTEST_KEY else text.replace(self._key, "***")
+        return content if len(self._key) < _SHORTEST_KEY else content.replace(self._key.encode(), b"***")
 
-
-def _status_failure(error: "openai.APIStatusError") -> Failure:
-    words = told(error.body)
-    return Failure(
-        f"the server answered {error.status_code}" + (f": {words}" if words else ""),
-        status=error.status_code,
-        retry_after=read_retry_after(error.response.headers),
-        quota=error.status_code == 402 or says_exhausted(error.body),
-    )
+    def _status_failure(self, error: "openai.APIStatusError") -> Failure:
+        body = json.loads(self._without_key(json.dumps(error.body, default=str).encode()))
+        words = told(body)
+        if not words and error.status_code == 404:
+            # No such address, rather than no such model, which a server would put into words.
+            words = f"at {error.request.url}; is `base_url` right up to `/v1`, and `api` (here {self._settings.api})?"
+        return Failure(
+            f"the server answered {error.status_code}" + (f": {words}" if words else ""),
+            status=error.status_code,
+            retry_after=read_retry_after(error.response.headers),
+            quota=error.status_code == 402 or says_exhausted(body),
+        )

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 from ..config import Retries
 
-_TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+# Of the statuses below 500, and those above that say something about the request after all.
+_TRANSIENT = frozenset({408, 409, 425, 429})
+_LASTING = frozenset({501, 505})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,9 @@ class Failure:
     @property
     def transient(self) -> bool:
         """Whether the same request may succeed later."""
-        return not self.quota and (self.status is None or self.status in _TRANSIENT)
+        if self.quota or self.status is None:
+            return not self.quota
+        return self.status in _TRANSIENT or (self.status >= 500 and self.status not in _LASTING)
 
 
 def wait_before_retry(failure: Failure, requests: int, retries: Retries) -> float | None:

@@ -47,7 +47,7 @@ class Slots:
         Raises:
             SlotTimeout: No place became free in time.
         """
-        self.directory.mkdir(parents=True, exist_ok=True)
+        self.directory.mkdir(exist_ok=True)
         held = self._acquire()
         try:
             yield held

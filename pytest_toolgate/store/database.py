@@ -10,7 +10,6 @@ import datetime
 import json
 import os
 import sqlite3
-import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,26 +51,34 @@ class Store:
         """
         self.path = path
         self._busy_seconds = busy_seconds
-        self._of_thread = threading.local()
-        self._connections: list[sqlite3.Connection] = []
+        self._free: list[sqlite3.Connection] = []
+        self._closed = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._prepare_in_turn(time.monotonic() + busy_seconds)
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"the database {path} cannot be opened: {error}") from error
 
-    @property
-    def _connection(self) -> sqlite3.Connection:
-        """The thread's own connection: one that waits for somebody else's transaction keeps no other waiting."""
-        connection: sqlite3.Connection | None = getattr(self._of_thread, "connection", None)
-        if connection is None:
-            connection = sqlite3.connect(
-                self.path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
-            )
-            connection.row_factory = sqlite3.Row
-            connection.execute("PRAGMA synchronous=FULL")
-            self._of_thread.connection = connection
-            self._connections.append(connection)
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """A connection that nobody else uses: one that waits for somebody's transaction keeps no other waiting."""
+        try:
+            connection = self._free.pop()
+        except IndexError:
+            connection = self._open()
+        try:
+            yield connection
+        finally:
+            self._free.append(connection)
+
+    def _open(self) -> sqlite3.Connection:
+        if self._closed:
+            raise sqlite3.ProgrammingError("it is closed")
+        connection = sqlite3.connect(
+            self.path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
+        )
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA synchronous=FULL")
         return connection
 
     def _prepare_in_turn(self, deadline: float) -> None:
@@ -86,33 +93,32 @@ class Store:
                 time.sleep(0.02)
 
     def _prepare(self) -> None:
-        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        with self._connection() as connection:
+            if self._version(connection) == schema.VERSION:
+                return
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                # Another process may have been first.
+                for statement in schema.statements(self._version(connection)):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version={schema.VERSION}")
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    def _version(self, connection: sqlite3.Connection) -> int:
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > schema.VERSION:
             raise StoreError(f"the database {self.path} was written by a later version (schema {version})")
-        if version == schema.VERSION:
-            return
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        with self._transaction():
-            # Another process may have been first.
-            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-            for statement in schema.statements(version):
-                self._connection.execute(statement)
-            self._connection.execute(f"PRAGMA user_version={schema.VERSION}")
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+        return version
 
     def close(self) -> None:
-        """Close the connections of all threads."""
-        for connection in self._connections:
-            connection.close()
+        """Close all connections that are not in use."""
+        self._closed = True
+        while self._free:
+            self._free.pop().close()
 
     def append(self, table: str, row: Mapping[str, Any]) -> str:
         """Add one row and return its key.
@@ -122,7 +128,7 @@ class Store:
             row: Column -> value. Lists and mappings are stored as JSON; `id` and `time` are filled in.
 
         Raises:
-            StoreError: It could not be written; it is in the spool file and not lost.
+            StoreError: It could not be written; the sentence says in which file it is kept.
         """
         full = {"id": new_id(), "time": now(), **{name: as_column(value) for name, value in row.items()}}
         try:
@@ -138,15 +144,17 @@ class Store:
         marks = ", ".join("?" * len(row))
         # Table and column names are this program's own; values are bound. Only a row that is there already is
         # passed over (a spooled row taken in twice); one that does not fit is an error, never silently lost.
-        self._connection.execute(
-            f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING",
-            list(row.values()),
-        )
+        with self._connection() as connection:
+            connection.execute(
+                f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING",
+                list(row.values()),
+            )
 
     def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
         """The rows of a SELECT as dictionaries."""
         try:
-            return [dict(row) for row in self._connection.execute(sql, parameters)]
+            with self._connection() as connection:
+                return [dict(row) for row in connection.execute(sql, parameters)]
         except sqlite3.Error as error:
             raise StoreError(f"the database {self.path} cannot be read: {error}") from error
 

@@ -13,11 +13,16 @@ def reuse_key(**parts: Any) -> str:  # noqa: ANN401 - any JSON type
     return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:32]
 
 
-def answered_replies(store: Store, keys: Sequence[str]) -> Mapping[str, dict[str, Any]]:
-    """Key -> the first answered reply recorded under it. Anything but an answer is asked again."""
+def answered_replies(store: Store, keys: Sequence[str], run_id: str | None = None) -> Mapping[str, dict[str, Any]]:
+    """Key -> the first answered reply recorded under it, by one run if it is named.
+
+    Anything but an answer is asked again.
+    """
     marks = ", ".join("?" * len(keys))
     rows = store.query(
-        f"SELECT * FROM replies WHERE reuse_key IN ({marks}) AND status = 'answered' ORDER BY time", list(keys)
+        f"SELECT * FROM replies WHERE reuse_key IN ({marks}) AND status = 'answered' "
+        "AND run_id = coalesce(?, run_id) ORDER BY time",
+        [*keys, run_id],
     )
     first: dict[str, dict[str, Any]] = {}
     for row in rows:

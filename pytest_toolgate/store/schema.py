@@ -72,7 +72,7 @@ CREATE TABLE IF NOT EXISTS agent_replies (
 CREATE TABLE IF NOT EXISTS uses (
     id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, kind TEXT NOT NULL,
     used_id TEXT NOT NULL,
-    reused INTEGER NOT NULL
+    reused INTEGER NOT NULL, correct INTEGER
 ) STRICT;
 CREATE TABLE IF NOT EXISTS outcomes (
     id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, outcome TEXT NOT NULL,
@@ -94,7 +94,12 @@ CREATE INDEX IF NOT EXISTS cues_by_attempt ON cues (attempt_id);
 CREATE INDEX IF NOT EXISTS preflights_by_run ON preflights (run_id);
 """
 # What brings a database of an earlier version up to date, before what is new is added.
-_UPGRADES = {1: ("ALTER TABLE replies ADD COLUMN request TEXT NOT NULL DEFAULT '{}'",)}
+_UPGRADES = {
+    1: (
+        "ALTER TABLE replies ADD COLUMN request TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE uses ADD COLUMN correct INTEGER",
+    )
+}
 
 
 def statements(version: int) -> tuple[str, ...]:

@@ -22,7 +22,9 @@ def spent(store: Store, run_id: str, attempt_id: str | None = None) -> Spent:
     """What the calls of a run, or of one of its attempts, have cost."""
     # What a preflight costs is spent for the run, and for no candidate.
     preflights = "" if attempt_id else "UNION ALL SELECT cost, status FROM preflights WHERE run_id = :run "
-    where = "run_id = :run" + ("" if attempt_id is None else " AND attempt_id = :attempt")
+    # A candidate that was begun again, after a process had died over it, has several attempts in the run.
+    twins = "SELECT id FROM attempts WHERE run_id = :run AND path = (SELECT path FROM attempts WHERE id = :attempt)"
+    where = "run_id = :run" + ("" if attempt_id is None else f" AND (attempt_id = :attempt OR attempt_id IN ({twins}))")
     rows = store.query(
         "SELECT total(cost) AS usd, coalesce(sum(cost IS NULL AND status <> 'failed'), 0) AS unknown FROM "
         f"(SELECT cost, status FROM replies WHERE {where} "
@@ -32,13 +34,17 @@ def spent(store: Store, run_id: str, attempt_id: str | None = None) -> Spent:
     return Spent(rows[0]["usd"], rows[0]["unknown"])
 
 
-def dearest_call(store: Store, run_id: str, provider: str, model: str) -> float | None:
-    """The highest cost of one call of a run to a model so far; None while none is known."""
-    which = "run_id = :run AND provider = :provider AND model_asked = :model"
+def dearest_call(
+    store: Store, run_id: str, provider: str, model: str, reasoning: str | None, max_output_tokens: int | None
+) -> float | None:
+    """The highest cost of one call of a run to a model at a setting so far; None while none is known."""
+    to_model = "run_id = :run AND provider = :provider AND model_asked = :model"
     rows = store.query(
-        f"SELECT max(cost) AS usd FROM (SELECT cost FROM replies WHERE {which} "
-        f"UNION ALL SELECT cost FROM agent_replies WHERE {which})",
-        {"run": run_id, "provider": provider, "model": model},
+        f"SELECT max(cost) AS usd FROM (SELECT cost FROM replies WHERE {to_model} "
+        "AND json_extract(settings, '$.reasoning') IS :reasoning "
+        "AND json_extract(settings, '$.max_output_tokens') IS :cap "
+        f"UNION ALL SELECT cost FROM agent_replies WHERE {to_model})",
+        {"run": run_id, "provider": provider, "model": model, "reasoning": reasoning, "cap": max_output_tokens},
     )
     usd: float | None = rows[0]["usd"]
     return usd

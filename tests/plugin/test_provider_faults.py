@@ -119,7 +119,11 @@ def test_a_call_that_waits_to_be_made_again_is_not_made_on_an_exhausted_account(
         pool.add(name)
     pool.configure(PROVIDER.replace("max_wait: 1", "max_wait: 20"), SCREEN, url=server.base_url)
     server.script = by_question(
-        {"case-1": always(rate_limited(3)), "case-2": always(dataclasses.replace(QUOTA, delay=1))}, always(GARBAGE)
+        {
+            "case-1": always(dataclasses.replace(rate_limited(3), delay=1)),
+            "case-2": always(dataclasses.replace(QUOTA, delay=2)),
+        },
+        always(GARBAGE),
     )
     session = pool.run(ONE)
     assert server.count == 2

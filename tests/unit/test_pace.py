@@ -259,10 +259,10 @@ def test_calls_arrive_one_after_the_other(server: ScriptedServer, tmp_path: Path
 
 def test_a_retry_stands_in_line_like_any_other(server: ScriptedServer, tmp_path: Path) -> None:
     arrivals = Arrivals(server, SERVER_ERROR, SERVER_ERROR)
-    responses = ask(server, tmp_path, 3, requests_per_minute=120, retries=Retries(3, 0.0))
+    responses = ask(server, tmp_path, 3, requests_per_minute=240, retries=Retries(3, 0.0))
     assert [response.status for response in responses] == ["complete"] * 3
     assert len(arrivals.at) == 5
-    assert min(arrivals.gaps) > 0.5 - JITTER
+    assert min(arrivals.gaps) > 0.25 - JITTER
 
 
 def test_tokens_slow_the_calls_by_what_they_used(server: ScriptedServer, tmp_path: Path) -> None:
@@ -274,12 +274,9 @@ def test_tokens_slow_the_calls_by_what_they_used(server: ScriptedServer, tmp_pat
     assert arrivals.at[-1] - arrivals.at[0] < 3.0
 
 
-@pytest.mark.parametrize("status", [429, 503])
-def test_who_stands_in_line_waits_as_long_as_the_server_told_another(
-    server: ScriptedServer, tmp_path: Path, status: int
-) -> None:
+def test_who_stands_in_line_waits_as_long_as_the_server_told_another(server: ScriptedServer, tmp_path: Path) -> None:
     """The first call of a line is told to wait; those behind it have their places already."""
-    told = Reply(status=status, error={"message": "slow down"}, headers={"Retry-After": "1"})
+    told = Reply(status=503, error={"message": "overloaded"}, headers={"Retry-After": "1"})
     arrivals = Arrivals(server, told)
     responses = ask(server, tmp_path, 4, requests_per_minute=600, retries=Retries(3, 5.0))
     assert [response.status for response in responses] == ["complete"] * 4
