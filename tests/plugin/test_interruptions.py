@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -164,3 +165,20 @@ def test_a_killed_agent_has_left_what_was_paid_for(pool: Pool, server: ScriptedS
     [reply] = pool.rows("SELECT number, status, text, output_tokens FROM agent_replies")
     assert (reply["number"], reply["status"], reply["output_tokens"]) == (1, "complete", 10)
     assert "617.3052" in reply["text"]
+
+
+def test_workers_of_a_killed_session_buy_nothing_more(pool: Pool, server: ScriptedServer) -> None:
+    """Only the controlling process is killed; its workers find out by themselves."""
+    for number in range(12):
+        pool.add(f"case-{number:02}")
+    pool.configure(PROVIDER.rstrip() + "\n        max_concurrency: 2\n", SCREEN, url=server.base_url)
+    server.script = lambda asked: replace(WRONG(asked), delay=0.5)
+    with pool.started(GATE, workers=2) as run:
+        wait_until(lambda: server.count >= 3)
+        run.signal(signal.SIGKILL)
+        time.sleep(0.5)
+        at_work = server.count
+        time.sleep(3)
+        assert server.count == at_work
+    assert at_work < 12
+    assert "internal" not in {row["reason"] for row in pool.rows("SELECT reason FROM outcomes")}

@@ -215,3 +215,24 @@ def test_any_text_and_number_is_stored(tmp_path_factory: pytest.TempPathFactory,
         {"text": text, "input_tokens": number}
     ]
     store.close()
+
+
+def test_threads_that_come_and_go_leave_no_connection_behind(tmp_path: Path) -> None:
+    """Every wave of calls has threads of its own, and a run has thousands of waves."""
+    store = Store(tmp_path / "t.db")
+
+    def write() -> None:
+        store.append("run_events", {"run_id": "r", "kind": "closed", "detail": {}})
+
+    def wave() -> int:
+        threads = [threading.Thread(target=write) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return len(os.listdir("/proc/self/fd"))
+
+    most = max(wave() for _ in range(5))
+    assert max(wave() for _ in range(40)) <= most + 8
+    assert len(store.query("SELECT id FROM run_events")) == 4 * 45
+    store.close()
