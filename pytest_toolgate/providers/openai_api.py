@@ -113,7 +113,7 @@ class OpenAIProvider:
             async with asyncio.timeout(min(self._settings.timeout, _LIST_PATIENCE)):
                 raw = await self._client.models.with_raw_response.list()
                 return ModelList(read_models(self._without_key(raw.http_response.content)))
-        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+        except openai.AuthenticationError as error:
             return ModelList(error=self._status_failure(error).sentence)
         except (openai.OpenAIError, TimeoutError):
             return ModelList()

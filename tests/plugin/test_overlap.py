@@ -19,9 +19,9 @@ from scripted_server import (
     in_turn,
     rate_limited,
 )
+from traffic import Traffic
 
 from .pool import PROVIDER, SCREEN, THREE_CALLS, VALUE, Pool
-from .traffic import Traffic
 
 ONE = "--toolgate-gates=screen"
 WRONG = avoiding(VALUE)

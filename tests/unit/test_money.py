@@ -1,45 +1,16 @@
-"""A budget is kept by all threads and processes of a run together, and costs no more patience than it must."""
+"""What calls cost, and whether another one may be made."""
 
-import multiprocessing
-import threading
-import time
 from collections.abc import Callable, Iterator
-from multiprocessing.synchronize import Barrier, Event
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from pytest_toolgate.config import EMBEDDED, Budget, Prices, ProviderSettings, Settings
-from pytest_toolgate.gates import GateResult, Workbench
+from pytest_toolgate.config import Prices, ProviderSettings
+from pytest_toolgate.gates import Workbench
 from pytest_toolgate.gates.money import Admission, budget_spent, cost, paying
 from pytest_toolgate.providers import Tokens
-from pytest_toolgate.store.spending import spent
 
-from .benches import workbench
-
-# Every process is started afresh, as xdist's workers are.
-START = multiprocessing.get_context("spawn")
-MODEL = "m"
-LAB = ProviderSettings("lab", prices={MODEL: Prices(1.0, None, 1.0)})
-OWN = ProviderSettings("own", kind=EMBEDDED)
-# A power of two, so that sums are exact.
-USD = 0.25
-
-
-def bench(directory: Path, usd: float | None = None, per_candidate: float | None = None) -> Workbench:
-    """A run with these caps."""
-    return workbench(directory, Settings(providers={"lab": LAB, "own": OWN}, budget=Budget(usd, per_candidate)))
-
-
-def record(own: Workbench, attempt: str = "a", usd: float | None = USD, **changes: object) -> None:
-    """A reply that was paid for."""
-    row = {
-        "attempt_id": attempt, "run_id": own.run.id, "reuse_key": "k", "screen": "light", "call_index": 0,
-        "settings": {}, "provider": "lab", "base_url": "u", "model_asked": MODEL, "seed": 0, "presentation": "ABCD",
-        "status": "answered", "text": "", "note": "", "cost": usd, "requests": 1, "latency": 0.1,
-    }  # fmt: skip
-    own.store.append("replies", row | changes)
+from .benches import LAB, MODEL, OWN, capped, record
 
 
 def record_preflight(own: Workbench, usd: float) -> None:
@@ -58,79 +29,12 @@ def record_turn(own: Workbench, usd: float, attempt: str = "a") -> None:
     })  # fmt: skip
 
 
-class Calls:
-    """Calls in threads, each under way until it is told to end.
-
-    Attributes:
-        begun: Attempts whose calls are or were under way, in order.
-        refused: What became of the others.
-        most: The largest number under way at once.
-    """
-
-    def __init__(self, own: Workbench, usd: float = USD) -> None:
-        self.own = own
-        self.usd = usd
-        self.begun: list[str] = []
-        self.refused: list[GateResult] = []
-        self.most = 0
-        self._under_way = 0
-        self._lock = threading.Lock()
-        self._ends = threading.Semaphore(0)
-        self._threads: list[threading.Thread] = []
-
-    def begin(self, *attempts: str) -> None:
-        """Begin a call for each; it may have to wait."""
-        for attempt in attempts:
-            self._threads.append(threading.Thread(target=self._call, args=(attempt,), daemon=True))
-            self._threads[-1].start()
-
-    def end(self, count: int = 1) -> None:
-        """Let so many calls end, now or once they are under way."""
-        self._ends.release(count)
-
-    def join(self) -> None:
-        """Wait until all have ended."""
-        for thread in self._threads:
-            thread.join(30)
-            assert not thread.is_alive(), "a call is never let through"
-
-    def _call(self, attempt: str) -> None:
-        with paying(self.own, attempt, LAB, MODEL) as stop:
-            if stop is not None:
-                self.refused.append(stop)
-                return
-            with self._lock:
-                self.begun.append(attempt)
-                self._under_way += 1
-                self.most = max(self.most, self._under_way)
-            self._ends.acquire()
-            record(self.own, attempt, self.usd)
-            with self._lock:
-                self._under_way -= 1
-
-
-def settled(condition: Callable[[], bool]) -> bool:
-    """Whether something happens within a while, and is still so a little later."""
-    give_up = time.monotonic() + 10
-    while not condition() and time.monotonic() < give_up:
-        time.sleep(0.02)
-    time.sleep(0.3)
-    return condition()
-
-
-def admit(own: Workbench, attempt: str = "a", provider: ProviderSettings = LAB, model: str = MODEL) -> Admission:
-    """A call under way."""
-    entry = Admission(own, attempt, provider, model)
-    assert entry.admit() is None
-    return entry
-
-
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[Callable[..., Workbench]]:
     made: list[Workbench] = []
 
     def make_one(**caps: float) -> Workbench:
-        made.append(bench(tmp_path, **caps))
+        made.append(capped(tmp_path, **caps))
         return made[-1]
 
     yield make_one
@@ -174,7 +78,8 @@ def test_a_model_without_a_price_costs_nobody_knows_what_and_the_embedded_one_no
 def test_without_a_budget_nothing_is_kept_and_nobody_waits(make: Make) -> None:
     own = make()
     record(own, usd=None)
-    entries = [admit(own, f"a{number}") for number in range(20)]
+    entries = [Admission(own, f"a{number}", LAB, MODEL) for number in range(20)]
+    assert [entry.admit() for entry in entries] == [None] * 20
     assert not (own.run.directory / "under-way").exists()
     for entry in entries:
         entry.release()
@@ -235,206 +140,3 @@ def test_a_call_of_unknown_cost_ends_the_paying_and_a_failed_one_does_not(make: 
     stop = budget_spent(own)
     assert stop is not None
     assert (stop.reason, "whose cost is unknown" in stop.sentence) == ("budget", True)
-
-
-# --- calls at the same time ---------------------------------------------------------------------------------
-
-
-def test_the_first_call_of_a_model_goes_alone(make: Make) -> None:
-    """Nobody knows yet what one costs."""
-    calls = Calls(make(usd=100))
-    calls.begin(*"abcdefgh")
-    assert settled(lambda: len(calls.begun) == 1)
-    calls.end()
-    assert settled(lambda: len(calls.begun) == 8)
-    calls.end(7)
-    calls.join()
-    assert calls.most == 7
-
-
-def test_they_go_together_while_there_is_money_enough_and_then_one_by_one(make: Make) -> None:
-    own = make(usd=16)
-    record(own)
-    calls = Calls(own)
-    calls.begin(*"abcdefgh")
-    assert settled(lambda: len(calls.begun) >= 3)
-    together = len(calls.begun)
-    assert together < 8
-    calls.end(8)
-    calls.join()
-    record(own, usd=16 - 9 * USD - 3 * USD)
-    calls = Calls(own)
-    calls.begin(*"abcdefgh")
-    calls.end(8)
-    calls.join()
-    assert (calls.most, len(calls.begun)) == (1, 3)
-    assert spent(own.store, "run").usd == 16.0
-    assert [stop.sentence for stop in calls.refused] == ["the run has spent its budget of 16 USD"] * 5
-
-
-def test_a_call_that_is_begun_below_the_cap_may_pass_it_and_no_second_one_does(make: Make) -> None:
-    own = make(usd=0.9)
-    record(own)
-    calls = Calls(own)
-    calls.begin(*"abcdefgh")
-    calls.end(8)
-    calls.join()
-    assert spent(own.store, "run").usd == 1.0
-
-
-def test_a_call_that_cost_less_than_thought_leaves_its_money_to_the_others(make: Make) -> None:
-    own = make(usd=1)
-    record(own, usd=0.5)
-    calls = Calls(own, usd=0.125)
-    calls.begin(*"abcdef")
-    calls.end(6)
-    calls.join()
-    assert len(calls.begun) == 4
-    assert spent(own.store, "run").usd == 1.0
-
-
-@pytest.mark.parametrize("cap", [1.0, 8.0])
-def test_calls_that_are_dearer_than_any_before_do_not_pass_the_cap_together(make: Make, cap: float) -> None:
-    """Replies vary by a factor of ten, and nobody has seen a long one yet."""
-    own = make(usd=cap)
-    record(own, usd=0.0625)
-    calls = Calls(own, usd=0.75)
-    calls.begin(*(f"a{number}" for number in range(60)))
-    calls.end(60)
-    calls.join()
-    assert cap <= spent(own.store, "run").usd <= cap + 0.75
-
-
-def test_candidates_do_not_wait_for_each_others_money(make: Make) -> None:
-    own = make(per_candidate=0.5)
-    record(own, "old")
-    calls = Calls(own)
-    calls.begin(*"aaabbbccc")
-    assert settled(lambda: sorted(calls.begun) == list("abc"))
-    calls.end(9)
-    calls.join()
-    assert {attempt: spent(own.store, "run", attempt).usd for attempt in "abc"} == {"a": 0.5, "b": 0.5, "c": 0.5}
-    assert [stop.sentence for stop in calls.refused] == ["the candidate has spent its budget of 0.5 USD"] * 3
-
-
-def test_both_caps_hold_at_once(make: Make) -> None:
-    own = make(usd=1.25, per_candidate=0.5)
-    record(own, "old")
-    calls = Calls(own)
-    calls.begin(*"aaaabbbbcccc")
-    calls.end(12)
-    calls.join()
-    assert spent(own.store, "run").usd == 1.25
-    assert all(spent(own.store, "run", attempt).usd <= 0.5 for attempt in "abc")
-
-
-def test_what_fails_inside_gives_its_money_back(make: Make) -> None:
-    own = make(usd=100)
-    record(own)
-    for _ in range(9):
-        with pytest.raises(ZeroDivisionError), paying(own, "a", LAB, MODEL):
-            raise ZeroDivisionError
-    assert list((own.run.directory / "under-way").glob("*.json")) == []
-    calls = Calls(own)
-    calls.begin("a", "b", "c")
-    assert settled(lambda: len(calls.begun) == 3)
-    calls.end(3)
-    calls.join()
-
-
-def test_who_waits_hears_that_paid_work_was_stopped(make: Make) -> None:
-    own = make(usd=1)
-    entry = admit(own)
-    calls = Calls(own)
-    calls.begin("b")
-    own.stop_paid_work("the account is empty")
-    calls.join()
-    assert [stop.reason for stop in calls.refused] == ["not-run"]
-    entry.release()
-
-
-def test_a_call_that_is_over_may_be_ended_again(make: Make) -> None:
-    own = make(usd=1)
-    entry = admit(own)
-    entry.release()
-    entry.release()
-    assert entry.admit() is None
-    entry.release()
-
-
-# --- several processes --------------------------------------------------------------------------------------
-
-
-def pay_many(directory: Path, usd: float, ready: Barrier, number: int) -> None:
-    """One process of the run, with four threads that pay for as many calls as they are let."""
-    own = bench(directory, usd)
-
-    def work(thread: int) -> None:
-        while True:
-            with paying(own, f"{number}-{thread}", LAB, MODEL) as stop:
-                if stop is not None:
-                    return
-                time.sleep(0.02)
-                record(own, f"{number}-{thread}", 0.0625)
-
-    ready.wait(60)
-    threads = [threading.Thread(target=work, args=(thread,)) for thread in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    own.store.close()
-
-
-def test_processes_keep_one_budget(tmp_path: Path) -> None:
-    """All of it is used, and passed by less than one call."""
-    own = bench(tmp_path, 2.03)
-    ready = START.Barrier(3)
-    workers = [START.Process(target=pay_many, args=(tmp_path, 2.03, ready, number)) for number in range(3)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(100)
-    assert [worker.exitcode for worker in workers] == [0, 0, 0]
-    assert spent(own.store, "run").usd == 33 * 0.0625
-    assert list((own.run.directory / "under-way").glob("*.json")) == []
-    own.store.close()
-
-
-def hold(directory: Path, under_way: Event) -> None:
-    """A process in the middle of a call."""
-    entry = admit(bench(directory, 1))
-    under_way.set()
-    time.sleep(600)
-    entry.release()
-
-
-def test_a_killed_process_holds_up_nobody(tmp_path: Path) -> None:
-    own = bench(tmp_path, 1)
-    under_way = START.Event()
-    other = START.Process(target=hold, args=(tmp_path, under_way))
-    other.start()
-    assert under_way.wait(60)
-    calls = Calls(own)
-    calls.begin("b")
-    assert settled(lambda: not calls.begun)
-    other.kill()
-    other.join(60)
-    assert settled(lambda: calls.begun == ["b"])
-    calls.end()
-    calls.join()
-    own.store.close()
-
-
-def test_an_exhausted_account_stops_every_process(tmp_path: Path) -> None:
-    mine, theirs = bench(tmp_path), bench(tmp_path)
-    assert theirs.paid_work_stopped() is None
-    threads = [threading.Thread(target=mine.stop_paid_work, args=(f"reason {number}",)) for number in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    stopped: Any = theirs.paid_work_stopped()
-    assert stopped in {f"reason {number}" for number in range(20)}
-    mine.store.close()
-    theirs.store.close()

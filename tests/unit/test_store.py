@@ -230,7 +230,7 @@ def test_threads_that_come_and_go_leave_no_connection_behind(tmp_path: Path) -> 
             thread.start()
         for thread in threads:
             thread.join()
-        return len(os.listdir("/proc/self/fd"))
+        return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
     most = max(wave() for _ in range(5))
     assert max(wave() for _ in range(40)) <= most + 8
