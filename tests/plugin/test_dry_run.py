@@ -128,6 +128,7 @@ def test_a_database_of_an_earlier_version_stays_as_it_is(pool: Pool, server: Scr
     pool.run("--toolgate-gates=screen")
     with closing(Store(pool.database)) as store:
         store.query("ALTER TABLE replies DROP COLUMN request")
+        store.query("ALTER TABLE uses DROP COLUMN correct")
         store.query(f"PRAGMA user_version={schema.VERSION - 1}")
     before = pool.database.read_bytes()
     assert totals(pool.run(DRY)) == (0, 0)
