@@ -16,20 +16,19 @@ from importlib.resources import files
 from typing import Any
 
 from ..candidate.matching import match_answer
-from ..candidate.model import LETTERS
 from ..providers import Message, Request, Tokens
 from ..providers.protocol import NO_TOKENS
 from ..sandbox import Finished, Job, SandboxError, Slots, run
 from ..screen.reading import read_reply
 from . import inside
+from .builtin_prompt import cut, instructions, question, recent
 from .protocol import ANSWER_FILE, AgentError, AgentRun, Task
 
 _BLOCK = re.compile(r"```[ \t]*(?:python3?|py)?[ \t]*\r?\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE)
 _RESULT = re.compile(r"^RESULT:[ \t]*+(\S[^\n]*+)$", re.MULTILINE)
-# What one turn may show of a script's output, in characters, and what the conversation may grow to.
+# What one turn may show of a script's output, in characters.
 _SHOWN_OUTPUT = 1500
 _SHOWN_ERROR = 1200
-_HISTORY = 14_000
 _MAX_SCRIPT = 64 * 1024
 _LOOKED_AT = 64 * 1024
 _EXPLAIN = "toolgate_explain"
@@ -60,7 +59,7 @@ class _Conversation:
     turns: int = 0
 
     def hold(self) -> AgentRun:
-        self.history = [Message("system", _instructions(self.task)), Message("user", _question(self.task))]
+        self.history = [Message("system", instructions(self.task)), Message("user", question(self.task))]
         while self.turns < self.task.settings.max_turns:
             if self._left() <= 0:
                 return self._ended("timeout", "its time was over")
@@ -98,7 +97,7 @@ class _Conversation:
         output = finished.stdout.decode("utf-8", "replace")
         complaint = finished.stderr.decode("utf-8", "replace")
         entry = {"role": "command", "script": script, "ended": finished.ended, "exit_code": finished.exit_code}
-        self.transcript.append(entry | {"stdout": _cut(output, 4000), "stderr": _cut(complaint, 4000)})
+        self.transcript.append(entry | {"stdout": cut(output, 4000), "stderr": cut(complaint, 4000)})
         self.used.update(finished.used)
         repeated = script.strip() in self.scripts
         self.scripts.add(script.strip())
@@ -134,13 +133,13 @@ class _Conversation:
     def _feedback(self, finished: Finished, output: str, complaint: str, *, repeated: bool) -> str:
         parts = []
         if output.strip():
-            parts.append(f"Output:\n{_cut(output, _SHOWN_OUTPUT)}")
+            parts.append(f"Output:\n{cut(output, _SHOWN_OUTPUT)}")
         if finished.ended != "exited":
             self._mistaken(f"was stopped: {finished.ended}")
             parts.append(f"The script was stopped: {finished.ended} after {finished.wall:.0f} s.")
         elif finished.exit_code != 0 and not self._names_an_option(output):
             self._mistaken(f"failed: {_last_line(complaint)}")
-            parts.append(f"The script failed:\n{_cut(complaint, _SHOWN_ERROR, keep_end=True)}")
+            parts.append(f"The script failed:\n{cut(complaint, _SHOWN_ERROR, keep_end=True)}")
             parts.append("Correct it and write the whole script again.")
         else:
             parts.append(self._about_result(output))
@@ -180,13 +179,13 @@ class _Conversation:
         self.in_vain = 0
         self.history = self.history[:1]
         self._say(
-            "user", f"{_question(self.task)}\nEarlier attempts were wrong:\n{errors}\nTake another way.{self._time()}"
+            "user", f"{question(self.task)}\nEarlier attempts were wrong:\n{errors}\nTake another way.{self._time()}"
         )
 
     def _ask(self) -> str | None:
         """The model's next reply; None when time ran out while waiting for it."""
         settings = self.task.settings
-        messages = _recent(self.history)
+        messages = recent(self.history)
         with self._place(self.task.call_slots):
             begun = time.monotonic()
             stop = self.task.may_pay()
@@ -242,38 +241,6 @@ class _Conversation:
         return AgentError(sentence, reason, quota=quota, transcript=tuple(self.transcript), tokens=self.tokens)
 
 
-def _instructions(task: Task) -> str:
-    return (
-        f"You answer a multiple-choice question by computing. You have Python with {task.domain.title}, NumPy and no "
-        "network. The four options differ in digits only: never guess, never estimate by hand.\n"
-        "To compute, reply with one complete script in a ```python block. It is run and you are shown its output. "
-        "Follow the question to the letter, and print the value it asks for, unrounded, as the last line: "
-        "print('RESULT:', value). Write no ANSWER inside a script.\n"
-        "When a RESULT is one of the options and you trust your script, reply with one line: ANSWER: and its letter.\n"
-        + (task.domain.notes if task.settings.hints else "")
-    )
-
-
-def _question(task: Task) -> str:
-    options = "\n".join(f"{letter}) {task.options[letter]}" for letter in LETTERS)
-    return f"{task.question.strip()}\n\n{options}\n\nWrite the script."
-
-
-def _recent(history: list[Message]) -> tuple[Message, ...]:
-    """The instructions, the question, and as much of the latest turns as a small context holds."""
-    opening, rest = history[:2], history[2:]
-    size = 0
-    recent: list[Message] = []
-    for message in reversed(rest):
-        size += len(message.content)
-        if size > _HISTORY and recent:
-            break
-        recent.insert(0, message)
-    if recent and recent[0].role == "user":
-        recent = recent[1:]
-    return (*opening, *recent)
-
-
 def _with_explanations(script: str) -> str:
     # A __future__ import must come first, and is worth more than an explanation.
     return script if "__future__" in script else f"import {_EXPLAIN}\n{script}"
@@ -292,12 +259,3 @@ def _last_result(output: str) -> str:
 def _last_line(complaint: str) -> str:
     lines = [line for line in complaint.strip().splitlines() if not line.startswith("NOTE: ")]
     return lines[-1][:160] if lines else "no message"
-
-
-def _cut(text: str, most: int, *, keep_end: bool = False) -> str:
-    text = text.strip()
-    if len(text) <= most:
-        return text
-    if keep_end:
-        return "... " + text[-most:]
-    return f"{text[: most // 2]}\n[{len(text) - most} characters cut]\n{text[-most // 2 :]}"
