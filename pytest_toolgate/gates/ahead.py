@@ -6,10 +6,8 @@ whose candidate is being judged waits. A candidate belongs to whoever holds the 
 in whatever process, and the kernel frees that lock when its holder dies.
 """
 
-import dataclasses
 import fcntl
 import hashlib
-import json
 import threading
 import time
 from collections.abc import Collection, Sequence
@@ -26,14 +24,15 @@ _BEGUN = "begun"
 def threads_ahead(settings: Settings, gates: Collection[str]) -> int:
     """How many candidates each process of a run judges before their turn.
 
-    Enough for one process to keep every paid provider as busy as it may be, since workers start one after the other: a
-    candidate at a screen has at least one call under way. The embedded model answers one at a time and shares the cores
+    Enough for one process to keep every paid provider as busy as it may be, since workers start one after the other. A
+    candidate at a screen has a call under way, and as many candidates again have one in line: first calls go before
+    last ones, so that a run does not end in a trickle. The embedded model answers one at a time and shares the cores
     with scripts, so it gains nothing.
     """
     used = {screen.provider for screen in settings.screens if "screen" in gates}
     used |= {settings.solve.provider} if settings.solve and "solve" in gates else set()
     providers = [settings.providers[name] for name in used]
-    return max((provider.concurrency for provider in providers if provider.kind != EMBEDDED), default=0)
+    return 2 * max((provider.concurrency for provider in providers if provider.kind != EMBEDDED), default=0)
 
 
 class Ahead:
@@ -102,7 +101,7 @@ class Ahead:
         # A process that dies over a candidate takes no second one with it: once begun, only its own turn begins again.
         _write(file, _BEGUN)
         attempt = judge(path, self._bench)
-        _write(file, json.dumps(dataclasses.asdict(attempt)))
+        _write(file, attempt.to_json())
         return attempt
 
 
@@ -115,7 +114,6 @@ def _write(file: IO[str], text: str) -> None:
 def _read(file: IO[str]) -> Attempt | None:
     file.seek(0)
     try:
-        values = json.loads(file.read())
+        return Attempt.from_json(file.read())
     except ValueError:
-        return None
-    return Attempt(**{**values, "warnings": tuple(values["warnings"])})
+        return None  # nobody has judged it, or has died over it

@@ -7,7 +7,6 @@ import errno
 import fcntl
 import os
 import random
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,9 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from .line import Line, LineTimeout
+
 # Seconds between two looks; small beside any script or reply. One thread of a process looks, the others are in line.
 _PAUSE: Final = 0.02
-_lines: Final[dict[Path, threading.Lock]] = {}
+_lines: Final[dict[Path, Line]] = {}
 
 
 class SlotTimeout(Exception):  # noqa: N818 - it is a timeout, and the name is public
@@ -41,35 +42,36 @@ class Slots:
             raise ValueError(f"there must be at least one slot, not {self.count}.")
 
     @contextmanager
-    def hold(self) -> Iterator[int]:
+    def hold(self, rank: int = 0) -> Iterator[int]:
         """Hold a place and yield the lock's descriptor, for `pass_fds` to a child that may outlive us.
+
+        Args:
+            rank: Among the threads of this process, the lowest goes first.
 
         Raises:
             SlotTimeout: No place became free in time.
         """
         self.directory.mkdir(exist_ok=True)
-        held = self._acquire()
+        held = self._acquire(rank)
         try:
             yield held
         finally:
             os.close(held)
 
-    def _acquire(self) -> int:
+    def _acquire(self, rank: int) -> int:
         give_up = time.monotonic() + self.wait
-        line = _lines.setdefault(self.directory, threading.Lock())
-        if not line.acquire(timeout=min(max(0.0, self.wait), threading.TIMEOUT_MAX)):
-            raise self._too_long()
         try:
-            while True:
-                for number in random.sample(range(self.count), self.count):
-                    held = _try_lock(self.directory / f"slot-{number}")
-                    if held is not None:
-                        return held
-                if time.monotonic() >= give_up:
-                    raise self._too_long()
-                time.sleep(min(_PAUSE, max(0.0, give_up - time.monotonic())))
-        finally:
-            line.release()
+            with _lines.setdefault(self.directory, Line()).head(rank, self.wait):
+                while True:
+                    for number in random.sample(range(self.count), self.count):
+                        held = _try_lock(self.directory / f"slot-{number}")
+                        if held is not None:
+                            return held
+                    if time.monotonic() >= give_up:
+                        raise self._too_long()
+                    time.sleep(min(_PAUSE, max(0.0, give_up - time.monotonic())))
+        except LineTimeout:
+            raise self._too_long() from None
 
     def _too_long(self) -> SlotTimeout:
         return SlotTimeout(
