@@ -1,7 +1,5 @@
 """The controlling process of a run: it begins and ends the run, and alone writes accepted items."""
 
-import dataclasses
-import json
 import os
 import signal
 import tempfile
@@ -150,7 +148,7 @@ class Controller:
         report.when = "teardown"
         report.longrepr = attempt.headline
         report.user_properties = list(properties(attempt, self.config.stash[RUN]).items())
-        report.toolgate = json.dumps(dataclasses.asdict(attempt))  # type: ignore[attr-defined]  # as workers do
+        report.toolgate = attempt.to_json()  # type: ignore[attr-defined]  # as workers do
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take in one report. Whatever goes wrong here must not end the run: it is told at its end."""
@@ -165,9 +163,7 @@ class Controller:
         from .gates import Attempt
         from .store.record import read_record
 
-        values = json.loads(text)
-        attempt = Attempt(**{**values, "warnings": tuple(values["warnings"])})
-        self.attempts[nodeid] = attempt
+        attempt = self.attempts[nodeid] = Attempt.from_json(text)
         run = self.config.stash[RUN]
         if self._store is None or self._items is None:
             return

@@ -191,7 +191,7 @@ def complete_report(item: CandidateItem, call: pytest.CallInfo[None], report: py
         report.duration = attempt.seconds  # it may have been judged before its turn
     item.user_properties.extend(properties(attempt, _run_of(item.config)).items())
     report.user_properties = list(item.user_properties)
-    report.toolgate = json.dumps(dataclasses.asdict(attempt))  # type: ignore[attr-defined]  # pytest carries it along
+    report.toolgate = attempt.to_json()  # type: ignore[attr-defined]  # pytest carries it along
     if attempt.outcome == "error":
         # JUnit and the terminal then show an error instead of a failure; `--lf` runs it again all the same.
         report.when = "setup"

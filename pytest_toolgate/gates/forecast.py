@@ -18,8 +18,8 @@ from ..sandbox import SandboxError
 from ..store import Store
 from ..store.reuse import answered_replies, judged_agent_run
 from .calls import ScreenCall, screen_calls
+from .grading import Count
 from .money import cost
-from .screen import Count
 from .solve import agent_run_key
 from .workbench import Workbench
 

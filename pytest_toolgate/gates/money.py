@@ -1,5 +1,6 @@
 """What calls cost, and whether another one may be made."""
 
+import dataclasses
 import fcntl
 import json
 import math
@@ -8,9 +9,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from ..config import EMBEDDED, ProviderSettings
-from ..providers import Tokens
+from ..config import EMBEDDED, ProviderSettings, ScreenSettings, SolveSettings
+from ..locking import locked
+from ..providers import Response, Tokens
 from ..store import new_id
 from ..store.spending import dearest_call, spent
 from .result import GateResult, error
@@ -32,6 +35,18 @@ def cost(provider: ProviderSettings, model: str, tokens: Tokens) -> float | None
     cached_price = prices.input if prices.cached is None else prices.cached
     total = (tokens.input - cached) * prices.input + cached * cached_price + tokens.output * prices.output
     return total / 1e6
+
+
+def what_it_took(provider: ProviderSettings, model: str, response: Response) -> dict[str, Any]:
+    """The columns of a call in the database that say who answered it, and what that took."""
+    tokens = dataclasses.asdict(response.tokens)
+    return {
+        "model_served": response.model_served,
+        **{f"{name}_tokens": count for name, count in tokens.items()},
+        "cost": cost(provider, model, response.tokens),
+        "requests": response.requests,
+        "latency": round(response.latency, 3),
+    }
 
 
 def _caps(bench: Workbench, attempt_id: str | None) -> list[tuple[float, str, str | None]]:
@@ -58,22 +73,14 @@ def budget_spent(bench: Workbench, attempt_id: str | None = None) -> GateResult 
 
 
 @contextmanager
-def paying(
-    bench: Workbench,
-    attempt_id: str,
-    provider: ProviderSettings,
-    model: str,
-    *,
-    reasoning: str | None = None,
-    max_output_tokens: int | None = None,
-) -> Iterator[GateResult | None]:
+def paying(bench: Workbench, attempt_id: str, user: ScreenSettings | SolveSettings) -> Iterator[GateResult | None]:
     """Yields None when a call may be made, to be made and recorded inside; else the result that ends the gate.
 
     Calls under way in other processes count as well: where a budget is set, a call that might be one too many waits
     until they are paid. So a cap is passed by no more than the last call that was begun below it, unless several at
     once are many times dearer than any before.
     """
-    entry = Admission(bench, attempt_id, provider, model, reasoning=reasoning, max_output_tokens=max_output_tokens)
+    entry = Admission(bench, attempt_id, user)
     try:
         yield entry.admit()
     finally:
@@ -83,35 +90,24 @@ def paying(
 class Admission:
     """The leave to make one call."""
 
-    def __init__(
-        self,
-        bench: Workbench,
-        attempt_id: str,
-        provider: ProviderSettings,
-        model: str,
-        *,
-        reasoning: str | None = None,
-        max_output_tokens: int | None = None,
-    ) -> None:
+    def __init__(self, bench: Workbench, attempt_id: str, user: ScreenSettings | SolveSettings) -> None:
         self._bench = bench
-        self._setting = (model, reasoning, max_output_tokens)
         self._attempt_id = attempt_id
-        self._provider = provider
+        self._user = user
         self._directory = bench.run.directory / "under-way"
         self._held: tuple[Path, int] | None = None
 
     def admit(self) -> GateResult | None:
         """None when the call may be made; else why not."""
-        if self._provider.kind == EMBEDDED:
+        if self._bench.settings.providers[self._user.provider].kind == EMBEDDED:
             return None
         while True:
-            if stopped := self._bench.paid_work_stopped():
-                return error("not-run", f"paid work of this run was stopped: {stopped}")
+            if refusal := self._bench.refusal():
+                return refusal
             if not self._bench.settings.budget.capped:
                 return None
             self._directory.mkdir(exist_ok=True)
-            with (self._directory / "lock").open("w") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+            with locked(self._directory / "lock"):
                 # In this order a call that ends in between counts twice; the other way round it would not count at all.
                 others = self._under_way()
                 stop = budget_spent(self._bench, self._attempt_id)
@@ -129,7 +125,9 @@ class Admission:
 
     def _fits(self, others: Sequence[tuple[str, float]]) -> bool:
         """Whether the call fits under the caps beside those under way; if so, it is under way from now on."""
-        known = dearest_call(self._bench.store, self._bench.run.id, self._provider.name, *self._setting)
+        user = self._user
+        setting = user.provider, user.model, user.reasoning, user.max_output_tokens
+        known = dearest_call(self._bench.store, self._bench.run.id, *setting)
         # As long as nobody knows what a call costs, the first goes alone.
         usd = math.inf if known is None else known
         for cap, _, attempt in _caps(self._bench, self._attempt_id):

@@ -1,6 +1,7 @@
 """One candidate through all gates, every step recorded as it happens."""
 
 import dataclasses
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,6 +54,20 @@ class Attempt:
     reused: int = 0
     made: int = 0
     seconds: float = 0.0
+
+    def to_json(self) -> str:
+        """The attempt as one JSON string, to travel between processes."""
+        return json.dumps(dataclasses.asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Attempt":
+        """The attempt that `to_json` wrote.
+
+        Raises:
+            ValueError: It is not whole.
+        """
+        values = json.loads(text)
+        return cls(**{**values, "warnings": tuple(values["warnings"])})
 
     @property
     def headline(self) -> str:

@@ -5,18 +5,16 @@ by one minimal request. What a server refuses then, it would refuse five hundred
 proves nothing either way, and is left to the calls themselves.
 """
 
-import dataclasses
-import fcntl
 import hashlib
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
 from ..config import EMBEDDED, ScreenSettings, SolveSettings
+from ..locking import locked
 from ..providers import ListsModels, Message, Request, Response
-from .money import budget_spent, cost
-from .result import GateResult, error
+from .money import budget_spent, what_it_took
+from .result import GateResult
 from .workbench import Workbench
 
 PROMPT = "Reply with the word OK."
@@ -39,68 +37,51 @@ def preflight(bench: Workbench, user: ScreenSettings | SolveSettings) -> GateRes
     name = hashlib.sha256(json.dumps([user.provider, sent]).encode()).hexdigest()[:16]
     proof = bench.run.directory / f"preflight-{name}"
     if proof.exists():
-        return _stopped(bench)
+        return bench.refusal()
     # An agent makes its first call with its place at the provider in hand. First the place and then the lock, always.
     place = nullcontext() if isinstance(user, SolveSettings) else bench.call_slots(user.provider).hold()
-    with place, _locked(proof.with_suffix(".lock")):
+    with place, locked(proof.with_suffix(".lock")):
         if not proof.exists():
             return _prove(
                 bench, provider, user, proof, {key: value for key, value in sent.items() if value is not None}
             )
-    return _stopped(bench)
+    return bench.refusal()
 
 
 def _prove(
     bench: Workbench, provider: ListsModels, user: ScreenSettings | SolveSettings, proof: Path, sent: dict[str, object]
 ) -> GateResult | None:
-    if stop := _stopped(bench):
+    if stop := bench.refusal():
         return stop
     listed, refusal = _list_models(bench.run.directory / f"models-{user.provider}.json", provider)
     if refusal:
-        return _stop(bench, f"provider `{user.provider}` refuses its key: {refusal}")
+        bench.stop_paid_work(f"provider `{user.provider}` refuses its key: {refusal}")
+        return bench.refusal()
     if stop := budget_spent(bench):
         return stop
     request = Request(user.model, (Message("user", PROMPT),), user.reasoning, user.max_output_tokens)
     response = provider.ask(request)
     if response.quota:
-        _stop(bench, f"provider `{user.provider}`: {response.error}")
+        bench.stop_paid_work(f"provider `{user.provider}`: {response.error}")
     elif response.refused:
         settings = ", ".join(f"{name} {value}" for name, value in sent.items())
         known = f"; it lists {', '.join(listed[:_LISTED])}" if listed and user.model not in listed else ""
-        _stop(bench, f"provider `{user.provider}` refuses a request with {settings}: {response.error}{known}")
+        bench.stop_paid_work(f"provider `{user.provider}` refuses a request with {settings}: {response.error}{known}")
     # It was asked, whatever becomes of the record; and who sees that must see what came of it.
     proof.touch()
     _record(bench, user, sent, response, provider.base_url)
-    return _stopped(bench)
+    return bench.refusal()
 
 
 def _list_models(kept: Path, provider: ListsModels) -> tuple[tuple[str, ...], str]:
     """The models that a server lists, asked for once per run, and why it refuses the key, if it does."""
-    with _locked(kept.with_suffix(".lock")):
+    with locked(kept.with_suffix(".lock")):
         if kept.exists():
             return tuple(json.loads(kept.read_text("utf-8"))), ""
         answer = provider.models()
         if not answer.error:
             kept.write_text(json.dumps(answer.names), "utf-8")
         return answer.names, answer.error
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Alone among all processes of the run."""
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def _stop(bench: Workbench, sentence: str) -> GateResult | None:
-    bench.stop_paid_work(sentence)
-    return _stopped(bench)
-
-
-def _stopped(bench: Workbench) -> GateResult | None:
-    stopped = bench.paid_work_stopped()
-    return error("not-run", f"paid work of this run was stopped: {stopped}") if stopped else None
 
 
 def _record(
@@ -110,7 +91,6 @@ def _record(
     response: Response,
     base_url: str,
 ) -> None:
-    tokens = dataclasses.asdict(response.tokens)
     bench.store.append("preflights", {
         "run_id": bench.run.id,
         "provider": user.provider,
@@ -119,9 +99,5 @@ def _record(
         "status": response.status,
         "text": response.text[:1000],
         "note": response.error,
-        "model_served": response.model_served,
-        **{f"{name}_tokens": count for name, count in tokens.items()},
-        "cost": cost(bench.settings.providers[user.provider], user.model, response.tokens),
-        "requests": response.requests,
-        "latency": round(response.latency, 3),
+        **what_it_took(bench.settings.providers[user.provider], user.model, response),
     })  # fmt: skip

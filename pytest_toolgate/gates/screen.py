@@ -1,8 +1,6 @@
 """Gate 2: can models answer without the software? If they can, by majority, the item measures nothing."""
 
 import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,11 +9,11 @@ from ..config import ScreenSettings
 from ..providers import ProviderError, Response
 from ..sandbox import SlotTimeout
 from ..screen import cues
-from ..screen.reading import read_reply
-from ..screen.value_reading import read_value
+from ..store import new_id
 from ..store.reuse import answered_replies
 from .calls import ScreenCall, screen_calls
-from .money import cost, paying
+from .grading import Count, Reply, grade, grade_again
+from .money import paying, what_it_took
 from .preflight import preflight
 from .result import GateResult, error
 from .together import together
@@ -23,51 +21,6 @@ from .workbench import Workbench
 
 # A reply is kept whole up to here; nothing that answers a multiple-choice question is longer.
 KEPT_TEXT = 256 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """One call as it counts.
-
-    Attributes:
-        status: `answered`, or why the reply is missing.
-        correct: Whether the chosen value is the proposed answer's; None when nothing was chosen.
-        note: Why the reply is missing, in words.
-        served: The model that answered, as the server names it.
-    """
-
-    status: str
-    correct: bool | None = None
-    note: str = ""
-    served: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """The replies of one screen.
-
-    Attributes:
-        correct: Replies that chose the proposed answer, *c*.
-        missing: Calls without a valid choice, made or not, *m*.
-        samples: Calls in all, *n*.
-        reject_at: Correct replies that reject, *k*.
-    """
-
-    correct: int
-    missing: int
-    samples: int
-    reject_at: int
-
-    @property
-    def decided(self) -> str | None:
-        """`rejected`, `passed`, or None while the missing replies could turn it."""
-        if self.correct >= self.reject_at:
-            return "rejected"
-        return "passed" if self.correct + self.missing < self.reject_at else None
-
-    def __str__(self) -> str:
-        missing = f", {self.missing} missing" if self.missing else ""
-        return f"{self.correct} of {self.samples} correct{missing}"
 
 
 def screen(candidate: Candidate, bench: Workbench, attempt_id: str) -> GateResult:
@@ -97,9 +50,10 @@ def screen(candidate: Candidate, bench: Workbench, attempt_id: str) -> GateResul
 def _note_cues(candidate: Candidate, bench: Workbench, attempt_id: str) -> None:
     """Record what guessers without any model would have scored."""
     picked = cues.picks(candidate.options)
-    for name, score in cues.scores(candidate.options, candidate.answer).items():
-        row = {"attempt_id": attempt_id, "cue": name, "picks": "".join(picked[name]), "score": score}
-        bench.store.append("cues", row)
+    bench.store.append_all([
+        ("cues", {"attempt_id": attempt_id, "cue": name, "picks": "".join(picked[name]), "score": score})
+        for name, score in cues.scores(candidate.options, candidate.answer).items()
+    ])  # fmt: skip
 
 
 class _Screen:
@@ -143,11 +97,13 @@ class _Screen:
         """
         missing = [call for call in self.calls if call.index not in self.replies]
         stop = preflight(self.bench, self.settings) if missing else None
+        wave = 0
         while missing and stop is None and self.count.decided != "rejected":
             needed = self.settings.reject_at - self.count.correct
-            wave, missing = missing[:needed], missing[needed:]
-            stops = together([partial(self._ask, call) for call in wave])
+            now, missing = missing[:needed], missing[needed:]
+            stops = together([partial(self._ask, call, wave) for call in now])
             stop = next((stop for stop in stops if stop is not None), None)
+            wave += 1
         return stop
 
     def _verdict(self) -> GateResult:
@@ -168,71 +124,32 @@ class _Screen:
             return ()
         return (f"screen `{self.settings.name}` was answered by more than one model: {', '.join(served)}",)
 
-    def _ask(self, call: ScreenCall) -> GateResult | None:
-        """Make one call and record it; returns why it, or any further one, is not to be made."""
+    def _ask(self, call: ScreenCall, wave: int) -> GateResult | None:
+        """Make one call and record it; returns why it, or any further one, is not to be made.
+
+        Calls of an early wave go before those of later ones, since more calls wait for them.
+        """
         provider = self.bench.provider(self.settings.provider)
         # First the place and then the leave to pay, as agents do: the other way round each could wait for the other.
         with (
-            self.bench.call_slots(self.settings.provider).hold(),
-            paying(
-                self.bench,
-                self.attempt_id,
-                self.provider,
-                self.settings.model,
-                reasoning=self.settings.reasoning,
-                max_output_tokens=self.settings.max_output_tokens,
-            ) as stop,
+            self.bench.call_slots(self.settings.provider).hold(wave),
+            paying(self.bench, self.attempt_id, self.settings) as stop,
         ):
             if stop:
                 return stop
             response = provider.ask(call.request)
-            quota = f"provider `{self.settings.provider}`: {response.error}" if response.quota else ""
-            if quota:
+            if response.quota:
                 # Before the place is free: the next in line must not begin.
-                self.bench.stop_paid_work(quota)
-                if not response.requests:
-                    return self._not_run(quota)  # it was not even asked
-            status, note, chosen, correct = self._read(response, call)
-            reply = Reply(status, correct, note, response.model_served)
-            self._record(call, response, reply, chosen, provider.base_url)
-        self.replies[call.index] = reply
-        return self._not_run(quota) if quota else None
+                self.bench.stop_paid_work(f"provider `{self.settings.provider}`: {response.error}")
+            if response.requests:
+                self._record(call, response, provider.base_url)
+        return self.bench.refusal() if response.quota else None
 
-    def _not_run(self, why: str) -> GateResult:
-        return error("not-run", f"paid work of this run was stopped: {why}")
-
-    def _value(self, response: Response, chosen: str | None) -> str | None:
-        """The value that was chosen or, without options to choose from, stated."""
-        if chosen is not None or response.status != "complete" or self.settings.mode != "question-only":
-            return None if chosen is None else self.candidate.options[chosen]
-        return read_value(response.text, self.candidate.options).value
-
-    def _read(self, response: Response, call: ScreenCall) -> tuple[str, str, str | None, bool | None]:
-        """Status, note, the candidate's own letter of what a response chooses, and whether that is right."""
-        if response.status != "complete":
-            return response.status, response.error, None, None
-        if self.settings.mode == "question-only":
-            return self._read_value(response.text)
-        reading = read_reply(response.text, call.shown)
-        if reading.letter is None:
-            return "wrong-form", reading.note, None, None
-        chosen = call.presentation.original(reading.letter)
-        return "answered", "", chosen, self._is_right(chosen)
-
-    def _read_value(self, text: str) -> tuple[str, str, str | None, bool | None]:
-        """The same for a model that was shown no options and may state any value."""
-        reading = read_value(text, self.candidate.options)
-        if reading.letter is None and reading.value is None:
-            return "wrong-form", reading.note, None, None
-        return "answered", reading.note, reading.letter, reading.letter is not None and self._is_right(reading.letter)
-
-    def _is_right(self, chosen: str) -> bool:
-        # Graded by value: the letters of different presentations mean different things.
-        return self.candidate.options[chosen] == self.candidate.value
-
-    def _record(self, call: ScreenCall, response: Response, reply: Reply, chosen: str | None, base_url: str) -> None:
-        tokens = response.tokens
-        reply_id = self.bench.store.append("replies", {
+    def _record(self, call: ScreenCall, response: Response, base_url: str) -> None:
+        reply = self.replies[call.index] = grade(self.candidate, self.settings.mode, call, response)
+        reply_id = new_id()
+        row = {
+            "id": reply_id,
             "attempt_id": self.attempt_id,
             "run_id": self.bench.run.id,
             "reuse_key": call.key,
@@ -243,52 +160,38 @@ class _Screen:
             "provider": self.settings.provider,
             "base_url": base_url,
             "model_asked": self.settings.model,
-            "model_served": response.model_served,
             "seed": self.bench.run.seed,
             "presentation": str(call.presentation),
             "status": reply.status,
             "text": response.text[:KEPT_TEXT],
             "note": reply.note,
-            "chosen": chosen,
-            "value": self._value(response, chosen),
+            "chosen": reply.chosen,
+            "value": reply.value,
             "correct": reply.correct,
-            "input_tokens": tokens.input,
-            "cached_tokens": tokens.cached,
-            "output_tokens": tokens.output,
-            "reasoning_tokens": tokens.reasoning,
-            "cost": cost(self.provider, self.settings.model, tokens),
-            "requests": response.requests,
-            "latency": round(response.latency, 3),
-        })  # fmt: skip
-        self._use(reply_id, reply, reused=False)
+            **what_it_took(self.provider, self.settings.model, response),
+        }
+        self.bench.store.append_all([("replies", row), ("uses", self._use(reply_id, reply, reused=False))])
 
     def _reuse(self) -> None:
         """Take what has been paid for: answered replies to exactly these requests."""
         # Whatever is to be asked afresh, what this run has paid for before a process died is not bought again.
         only = self.bench.run.id if self.bench.run.fresh else None
         recorded = answered_replies(self.bench.store, [call.key for call in self.calls], only)
+        uses = []
         for call in self.calls:
             row = recorded.get(call.key)
-            reply = None if row is None else self._graded_again(row)
+            reply = None if row is None else grade_again(self.candidate, self.settings.mode, row)
             if row is not None and reply is not None:
                 self.replies[call.index] = reply
-                self._use(row["id"], reply, reused=True)
+                uses.append(("uses", self._use(row["id"], reply, reused=True)))
+        self.bench.store.append_all(uses)
 
-    def _graded_again(self, row: Mapping[str, Any]) -> Reply | None:
-        """A recorded reply as it counts now; None when it says nothing any more.
-
-        Answer and letters may have been edited since, so that only its value, or its words, are what they were.
-        """
-        if self.settings.mode == "question-only":
-            status, note, _, correct = self._read_value(row["text"])
-            return Reply(status, correct, note, row["model_served"]) if status == "answered" else None
-        return Reply("answered", row["value"] == self.candidate.value, served=row["model_served"])
-
-    def _use(self, reply_id: str, reply: Reply, *, reused: bool) -> None:
-        self.bench.store.append("uses", {
+    def _use(self, reply_id: str, reply: Reply, *, reused: bool) -> dict[str, Any]:
+        """The row that says how a reply counts in this attempt."""
+        return {
             "attempt_id": self.attempt_id,
             "kind": "reply",
             "used_id": reply_id,
             "reused": reused,
             "correct": reply.correct,
-        })  # fmt: skip
+        }

@@ -21,7 +21,7 @@ from ..providers import Provider, ProviderError, Request, Response, Tokens
 from ..sandbox import Interpreter, Limits, SandboxError, SlotTimeout, probe, remove_tree
 from ..store.reuse import judged_agent_run, reuse_key
 from .answer_file import AnswerFile, read_answer_file
-from .money import Admission, cost
+from .money import Admission, cost, what_it_took
 from .preflight import preflight
 from .result import GateResult, error, fault
 from .screen import KEPT_TEXT
@@ -66,14 +66,7 @@ class _Solve:
         self.presentation = draw(bench.run.seed, candidate.presented, f"solve {settings.agent}", 0)
         self.shown = self.presentation.show(candidate.options)
         self.provider = bench.settings.providers[settings.provider]
-        self.admission = Admission(
-            bench,
-            attempt_id,
-            self.provider,
-            settings.model,
-            reasoning=settings.reasoning,
-            max_output_tokens=settings.max_output_tokens,
-        )
+        self.admission = Admission(bench, attempt_id, settings)
         self.replies = 0
         self.begun = time.monotonic()
 
@@ -146,29 +139,18 @@ class _Solve:
     def keep(self, request: Request, response: Response, base_url: str) -> None:
         """Record one reply of the agent's model before anything else happens with it."""
         self.replies += 1
-        tokens = response.tokens
-        self.bench.store.append(
-            "agent_replies",
-            {
-                "attempt_id": self.attempt_id,
-                "run_id": self.bench.run.id,
-                "number": self.replies,
-                "provider": self.settings.provider,
-                "base_url": base_url,
-                "model_asked": request.model,
-                "model_served": response.model_served,
-                "status": response.status,
-                "text": response.text[:KEPT_TEXT],
-                "note": response.error,
-                "input_tokens": tokens.input,
-                "cached_tokens": tokens.cached,
-                "output_tokens": tokens.output,
-                "reasoning_tokens": tokens.reasoning,
-                "cost": cost(self.provider, request.model, tokens),
-                "requests": response.requests,
-                "latency": round(response.latency, 3),
-            },
-        )
+        self.bench.store.append("agent_replies", {
+            "attempt_id": self.attempt_id,
+            "run_id": self.bench.run.id,
+            "number": self.replies,
+            "provider": self.settings.provider,
+            "base_url": base_url,
+            "model_asked": request.model,
+            "status": response.status,
+            "text": response.text[:KEPT_TEXT],
+            "note": response.error,
+            **what_it_took(self.provider, request.model, response),
+        })  # fmt: skip
 
     def _judge(self, run: AgentRun, answer: AnswerFile) -> GateResult:
         if run.ended == "timeout":

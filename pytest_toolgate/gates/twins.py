@@ -4,7 +4,6 @@ Only a whole run can tell which candidate repeats which, but every process of a 
 first process that needs the index reads all collected files once and leaves it for the others.
 """
 
-import fcntl
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from ..candidate import CandidateError, read_candidate
 from ..candidate.duplicates import Entry, find_duplicates
 from ..domains import domain_names
+from ..locking import locked
 from ..store.accepted import read_entries
 from .workbench import Workbench
 
@@ -39,8 +39,7 @@ def read_collected(run_directory: Path) -> dict[str, str]:
 def duplicates_of_run(bench: Workbench) -> Mapping[str, str]:
     """Shown path -> sentence, for every collected candidate that repeats an earlier one."""
     index = bench.run.directory / "duplicates.json"
-    with (bench.run.directory / "duplicates.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(bench.run.directory / "duplicates.lock"):
         if not index.exists():
             index.with_suffix(".tmp").write_text(json.dumps(_find(bench)), "utf-8")
             index.with_suffix(".tmp").rename(index)

@@ -13,7 +13,7 @@ from ..file_names import in_utf8
 from ..providers import Provider, open_provider
 from ..sandbox import Interpreter, Slots, inspect_interpreter
 from ..store import Store
-from .result import escaped
+from .result import GateResult, error, escaped
 
 # A place is free again after one script or one call, which takes long only where few requests per minute are allowed.
 SLOT_WAIT = 24 * 3600.0
@@ -134,9 +134,10 @@ class Workbench:
         written.write_text(json.dumps(sentence), "utf-8")
         written.rename(file)
 
-    def paid_work_stopped(self) -> str | None:
-        """Why paid work was stopped, or None."""
-        return "the session has ended" if self.ended else paid_work_stopped(self.run)
+    def refusal(self) -> GateResult | None:
+        """None while calls may be made, else what ends a gate that needs one."""
+        stopped = "the session has ended" if self.ended else paid_work_stopped(self.run)
+        return error("not-run", f"paid work of this run was stopped: {stopped}") if stopped else None
 
 
 def paid_work_stopped(run: Run) -> str | None:

@@ -10,6 +10,7 @@ import datetime
 import json
 import os
 import sqlite3
+import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,6 +54,7 @@ class Store:
         self._busy_seconds = busy_seconds
         self._free: list[sqlite3.Connection] = []
         self._closed = False
+        self._writing = threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._prepare_in_turn(time.monotonic() + busy_seconds)
@@ -69,7 +71,7 @@ class Store:
         try:
             yield connection
         finally:
-            self._free.append(connection)
+            connection.close() if self._closed else self._free.append(connection)
 
     def _open(self) -> sqlite3.Connection:
         if self._closed:
@@ -97,16 +99,11 @@ class Store:
             if self._version(connection) == schema.VERSION:
                 return
             connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                # Another process may have been first.
-                for statement in schema.statements(self._version(connection)):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version={schema.VERSION}")
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
+        with self._transaction() as connection:
+            # Another process may have been first.
+            for statement in schema.statements(self._version(connection)):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version={schema.VERSION}")
 
     def _version(self, connection: sqlite3.Connection) -> int:
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -121,34 +118,60 @@ class Store:
             self._free.pop().close()
 
     def append(self, table: str, row: Mapping[str, Any]) -> str:
-        """Add one row and return its key.
+        """Add one row and return its key; see `append_all`."""
+        return self.append_all([(table, row)])[0]
+
+    def append_all(self, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
+        """Add rows in one transaction, all or none of them, and return their keys.
 
         Args:
-            table: Name of the table.
-            row: Column -> value. Lists and mappings are stored as JSON; `id` and `time` are filled in.
+            rows: Name of the table, and column -> value. Lists and mappings are stored as JSON; `id` and `time` are
+                filled in where they are not given.
 
         Raises:
-            StoreError: It could not be written; the sentence says in which file it is kept.
+            StoreError: They could not be written; the sentence says in which files they are kept.
         """
-        full = {"id": new_id(), "time": now(), **{name: as_column(value) for name, value in row.items()}}
+        if not rows:
+            return []
+        full = [
+            (table, {"id": new_id(), "time": now(), **{name: as_column(value) for name, value in row.items()}})
+            for table, row in rows
+        ]
         try:
-            self._insert(table, full)
+            with self._transaction() as connection:
+                for table, row in full:
+                    self._insert(connection, table, row)
         except sqlite3.Error as error:
-            raise StoreError(
-                f"the database {self.path} cannot be written ({error}); {self._spool(table, full)}"
-            ) from error
-        return str(full["id"])
+            kept = "; ".join(self._spool(table, row) for table, row in full)
+            raise StoreError(f"the database {self.path} cannot be written ({error}); {kept}") from error
+        return [str(row["id"]) for _, row in full]
 
-    def _insert(self, table: str, row: Mapping[str, Any]) -> None:
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        # Writers that meet in SQLite sleep, and longer each time; those of one process stand in line instead. Behind
+        # one that waits for somebody else's transaction, none waits longer than it would for that transaction itself.
+        in_turn = self._writing.acquire(timeout=self._busy_seconds)
+        try:
+            with self._connection() as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                except BaseException:
+                    connection.execute("ROLLBACK")
+                    raise
+                connection.execute("COMMIT")
+        finally:
+            if in_turn:
+                self._writing.release()
+
+    def _insert(self, connection: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None:
         names = ", ".join(row)
         marks = ", ".join("?" * len(row))
         # Table and column names are this program's own; values are bound. Only a row that is there already is
         # passed over (a spooled row taken in twice); one that does not fit is an error, never silently lost.
-        with self._connection() as connection:
-            connection.execute(
-                f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING",
-                list(row.values()),
-            )
+        connection.execute(
+            f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING", list(row.values())
+        )
 
     def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
         """The rows of a SELECT as dictionaries."""
@@ -191,7 +214,8 @@ class Store:
             except FileNotFoundError:
                 continue  # another run has just taken it in
             try:
-                self._insert(entry["table"], entry["row"])
+                with self._transaction() as connection:
+                    self._insert(connection, entry["table"], entry["row"])
             except sqlite3.OperationalError as error:
                 raise StoreError(f"the database {self.path} cannot be written: {error}") from error
             path.unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from pytest_toolgate.candidate.presentation import Scheme, draw
-from pytest_toolgate.gates.screen import Count
+from pytest_toolgate.gates.grading import Count
 from pytest_toolgate.screen.prompt import INSTRUCTION
 
 from .pages import ROOT

@@ -1,15 +1,19 @@
 """What gates work with, in a directory of the test's own: a real database, a real run directory."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from pytest_toolgate.config import EMBEDDED, Budget, Prices, ProviderSettings, Settings
+from pytest_toolgate.config import EMBEDDED, Budget, Prices, ProviderSettings, ScreenSettings, Settings
 from pytest_toolgate.gates import Run, Workbench
 from pytest_toolgate.store import Store
 
 MODEL = "m"
 LAB = ProviderSettings("lab", prices={MODEL: Prices(1.0, None, 1.0)})
 OWN = ProviderSettings("own", kind=EMBEDDED)
+LIGHT = ScreenSettings("light", "lab", MODEL)
+LOCAL = ScreenSettings("local", "own", "any")
+Make = Callable[..., Workbench]
 # A power of two, so that sums are exact.
 USD = 0.25
 

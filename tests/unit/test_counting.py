@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 from pytest_toolgate.config import Prices, ProviderSettings
+from pytest_toolgate.gates.grading import Count
 from pytest_toolgate.gates.money import cost
-from pytest_toolgate.gates.screen import Count
 from pytest_toolgate.providers import Tokens
 
 

@@ -1,7 +1,6 @@
 """What calls cost, and whether another one may be made."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -10,7 +9,7 @@ from pytest_toolgate.gates import Workbench
 from pytest_toolgate.gates.money import Admission, budget_spent, cost, paying
 from pytest_toolgate.providers import Tokens
 
-from .benches import LAB, MODEL, OWN, capped, record
+from .benches import LAB, LIGHT, LOCAL, MODEL, OWN, Make, record
 
 
 def record_preflight(own: Workbench, usd: float) -> None:
@@ -28,21 +27,6 @@ def record_turn(own: Workbench, usd: float, attempt: str = "a") -> None:
         "model_asked": MODEL, "status": "complete", "text": "", "note": "", "cost": usd, "requests": 1, "latency": 0.1,
     })  # fmt: skip
 
-
-@pytest.fixture
-def make(tmp_path: Path) -> Iterator[Callable[..., Workbench]]:
-    made: list[Workbench] = []
-
-    def make_one(**caps: float) -> Workbench:
-        made.append(capped(tmp_path, **caps))
-        return made[-1]
-
-    yield make_one
-    for own in made:
-        own.store.close()
-
-
-Make = Callable[..., Workbench]
 
 # --- what a call costs --------------------------------------------------------------------------------------
 
@@ -78,7 +62,7 @@ def test_a_model_without_a_price_costs_nobody_knows_what_and_the_embedded_one_no
 def test_without_a_budget_nothing_is_kept_and_nobody_waits(make: Make) -> None:
     own = make()
     record(own, usd=None)
-    entries = [Admission(own, f"a{number}", LAB, MODEL) for number in range(20)]
+    entries = [Admission(own, f"a{number}", LIGHT) for number in range(20)]
     assert [entry.admit() for entry in entries] == [None] * 20
     assert not (own.run.directory / "under-way").exists()
     for entry in entries:
@@ -89,7 +73,7 @@ def test_without_a_budget_nothing_is_kept_and_nobody_waits(make: Make) -> None:
 def test_once_paid_work_is_stopped_no_call_is_made(make: Make, caps: dict[str, float]) -> None:
     own = make(**caps)
     own.stop_paid_work("provider `lab`: the account is empty")
-    with paying(own, "a", LAB, MODEL) as stop:
+    with paying(own, "a", LIGHT) as stop:
         assert stop is not None
         assert (stop.verdict, stop.reason) == ("error", "not-run")
         assert stop.sentence == "paid work of this run was stopped: provider `lab`: the account is empty"
@@ -98,7 +82,7 @@ def test_once_paid_work_is_stopped_no_call_is_made(make: Make, caps: dict[str, f
 def test_the_embedded_model_is_asked_whatever_was_spent(make: Make) -> None:
     own = make(usd=0, per_candidate=0)
     own.stop_paid_work("the account is empty")
-    assert Admission(own, "a", OWN, "any").admit() is None
+    assert Admission(own, "a", LOCAL).admit() is None
 
 
 @pytest.mark.parametrize("pay", [record, record_turn, record_preflight])

@@ -3,7 +3,7 @@
 import multiprocessing
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from multiprocessing.synchronize import Barrier, Event
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from pytest_toolgate.gates import GateResult, Workbench
 from pytest_toolgate.gates.money import Admission, paying
 from pytest_toolgate.store.spending import spent
 
-from .benches import LAB, MODEL, USD, capped, record
+from .benches import LIGHT, USD, Make, capped, record
 
 # Every process is started afresh, as xdist's workers are.
 START = multiprocessing.get_context("spawn")
@@ -56,7 +56,7 @@ class Calls:
             assert not thread.is_alive(), "a call is never let through"
 
     def _call(self, attempt: str) -> None:
-        with paying(self.own, attempt, LAB, MODEL) as stop:
+        with paying(self.own, attempt, LIGHT) as stop:
             if stop is not None:
                 self.refused.append(stop)
                 return
@@ -81,25 +81,9 @@ def settled(condition: Callable[[], bool]) -> bool:
 
 def admit(own: Workbench, attempt: str = "a") -> Admission:
     """A call under way."""
-    entry = Admission(own, attempt, LAB, MODEL)
+    entry = Admission(own, attempt, LIGHT)
     assert entry.admit() is None
     return entry
-
-
-@pytest.fixture
-def make(tmp_path: Path) -> Iterator[Callable[..., Workbench]]:
-    made: list[Workbench] = []
-
-    def make_one(**caps: float) -> Workbench:
-        made.append(capped(tmp_path, **caps))
-        return made[-1]
-
-    yield make_one
-    for own in made:
-        own.store.close()
-
-
-Make = Callable[..., Workbench]
 
 
 def test_the_first_call_of_a_model_goes_alone(make: Make) -> None:
@@ -194,7 +178,7 @@ def test_what_fails_inside_gives_its_money_back(make: Make) -> None:
     own = make(usd=100)
     record(own)
     for _ in range(9):
-        with pytest.raises(ZeroDivisionError), paying(own, "a", LAB, MODEL):
+        with pytest.raises(ZeroDivisionError), paying(own, "a", LIGHT):
             raise ZeroDivisionError
     assert list((own.run.directory / "under-way").glob("*.json")) == []
     calls = Calls(own)
@@ -233,7 +217,7 @@ def pay_many(directory: Path, usd: float, ready: Barrier, number: int) -> None:
 
     def work(thread: int) -> None:
         while True:
-            with paying(own, f"{number}-{thread}", LAB, MODEL) as stop:
+            with paying(own, f"{number}-{thread}", LIGHT) as stop:
                 if stop is not None:
                     return
                 time.sleep(0.02)
@@ -290,12 +274,14 @@ def test_a_killed_process_holds_up_nobody(tmp_path: Path) -> None:
 
 def test_an_exhausted_account_stops_every_process(tmp_path: Path) -> None:
     mine, theirs = capped(tmp_path), capped(tmp_path)
-    assert theirs.paid_work_stopped() is None
+    assert theirs.refusal() is None
     threads = [threading.Thread(target=mine.stop_paid_work, args=(f"reason {number}",)) for number in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert theirs.paid_work_stopped() in {f"reason {number}" for number in range(20)}
+    refusal = theirs.refusal()
+    assert refusal is not None
+    assert refusal.sentence in {f"paid work of this run was stopped: reason {number}" for number in range(20)}
     mine.store.close()
     theirs.store.close()

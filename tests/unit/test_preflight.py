@@ -165,7 +165,9 @@ def test_what_is_refused_once_is_refused(lab: Make, server: ScriptedServer, kind
     if kind != "quota":
         assert "refuses a request with model m, reasoning low, max_output_tokens 64: " in sentences[0]
     assert "\n" not in sentences[0]
-    assert f"paid work of this run was stopped: {one.bench.paid_work_stopped()}" == sentences[0]
+    refusal_of_all = one.bench.refusal()
+    assert refusal_of_all is not None
+    assert refusal_of_all.sentence == sentences[0]
     assert len(server.preflights) == 1
     [row] = one.rows()
     assert row["status"] == "failed"
@@ -249,4 +251,4 @@ def test_what_merely_fails_is_left_to_the_calls(lab: Make, server: ScriptedServe
     assert one.try_out() + one.try_out() == ["", ""]
     [row] = one.rows()
     assert row["requests"] == len(server.preflights) <= 2
-    assert one.bench.paid_work_stopped() is None
+    assert one.bench.refusal() is None

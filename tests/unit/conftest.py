@@ -1,0 +1,24 @@
+"""What several unit tests are given."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_toolgate.gates import Workbench
+
+from .benches import Make, capped
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    """Makes workbenches of one run with some caps, each as a process of the run would."""
+    made: list[Workbench] = []
+
+    def make_one(**caps: float) -> Workbench:
+        made.append(capped(tmp_path, **caps))
+        return made[-1]
+
+    yield make_one
+    for own in made:
+        own.store.close()
