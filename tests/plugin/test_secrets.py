@@ -56,7 +56,8 @@ def test_a_key_is_in_no_file_and_on_no_screen(
     assert holding == []
     [run] = pool.rows("SELECT transcript FROM agent_runs")
     assert "environ" in run["transcript"]
-    assert "PATH" in pool.rows("SELECT stdout FROM script_runs")[0]["stdout"]
+    looked = "SELECT stdout FROM script_runs JOIN attempts ON attempts.id = attempt_id WHERE path LIKE '%case-look%'"
+    assert "PATH" in pool.rows(looked)[0]["stdout"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scripted_server import ScriptedServer
 
 from pytest_toolgate.gates import Workbench
 
@@ -22,3 +23,17 @@ def make(tmp_path: Path) -> Iterator[Make]:
     yield make_one
     for own in made:
         own.store.close()
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    """A model server on loopback."""
+    with ScriptedServer() as running:
+        yield running
+
+
+@pytest.fixture(params=["responses", "chat"])
+def api(request: pytest.FixtureRequest) -> str:
+    """Each of the two protocols."""
+    name: str = request.param
+    return name

@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 import tracemalloc
-from collections.abc import Iterator
 
 import openai
 import pytest
@@ -12,12 +11,6 @@ from scripted_server import Reply, ScriptedServer, always
 from pytest_toolgate.providers.bounded import bounded_client
 
 MOST = 64 * 1024
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
 
 
 def body_of(server: ScriptedServer, reply: Reply, most: int = MOST) -> bytes:

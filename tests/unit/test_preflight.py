@@ -69,12 +69,6 @@ class Lab:
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture
 def lab(tmp_path: Path, server: ScriptedServer) -> Iterator[Callable[..., Lab]]:
     made: list[Lab] = []
 

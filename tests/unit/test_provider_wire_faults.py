@@ -4,7 +4,7 @@ Whatever the fault, a call ends as the words the model said, or says that there 
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,18 +21,6 @@ ATTEMPTS = 2
 REQUEST = Request("asked-model", (Message("system", "Answer."), Message("user", "A) 1\nB) 2\nC) 3\nD) 4")))
 
 Ask = Callable[..., Response]
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture(params=["responses", "chat"])
-def api(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
 
 
 @pytest.fixture

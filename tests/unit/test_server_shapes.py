@@ -1,7 +1,6 @@
 """Replies as the servers of this world shape them, and what their lists of models come to."""
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,18 +25,6 @@ def ask(
 def provider(server: ScriptedServer, api: str, directory: Path, key: str = KEY) -> OpenAIProvider:
     settings = ProviderSettings("fake", api="chat" if api == "chat" else "responses", timeout=20, retries=Retries(1))
     return OpenAIProvider(settings, server.base_url, key, pace=Pace(directory / "pace.json"))
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture(params=["responses", "chat"])
-def api(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
 
 
 @pytest.fixture(params=SHAPES)
