@@ -86,7 +86,7 @@ def _funnel(attempts: list["Attempt"], run: "Run") -> list[str]:
     lines.append(f"{judged} judged, {unjudged} without verdict" + (f": {shown}" if shown else ""))
     reused = sum(attempt.reused for attempt in attempts)
     made = sum(attempt.made for attempt in attempts)
-    lines.append(f"{made} model replies and agent runs made, {reused} reused")
+    lines.append(f"{made} model calls and agent runs made, {reused} reused")
     if outcomes["accepted"]:
         lines.append(f"accepted items in {run.shown(run.accepted)}")
     return lines

@@ -67,7 +67,7 @@ def test_once_for_each_provider_model_and_setting(pool: Pool, server: ScriptedSe
     assert server.count == 6 * 6
     # It is no reply: neither counted nor reused.
     assert pool.rows("SELECT count(*) AS n FROM replies") == [{"n": 36}]
-    assert "36 model replies and agent runs made, 0 reused" in session.summary
+    assert "36 model calls and agent runs made, 0 reused" in session.summary
     assert pool.rows("SELECT count(*) AS n, sum(input_tokens) AS i, sum(requests) AS r FROM preflights") == [
         {"n": 4, "i": 400, "r": 4}
     ]

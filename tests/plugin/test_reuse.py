@@ -29,14 +29,14 @@ def test_a_second_run_asks_nothing(pool: Pool, server: ScriptedServer, workers: 
     server.script = by_model({"screen-model": WRONG, "agent-model": computing(VALUE)})
     first = pool.run("-v", workers=workers)
     assert "reused)" not in first.out
-    assert "4 model replies and agent runs made, 0 reused" in first.summary
+    assert "4 model calls and agent runs made, 0 reused" in first.summary
     server.forget()
 
     second = pool.run("-v", workers=workers)
     assert server.count == 0
     assert second.verdicts == first.verdicts == {"case-1": "accepted solve", "case-2": "accepted solve"}
     assert len(re.findall(r"ACCEPTED \(reused\)", second.out)) == 2
-    assert "0 model replies and agent runs made, 4 reused" in second.summary
+    assert "0 model calls and agent runs made, 4 reused" in second.summary
     assert all(case.properties["reused"] == "2" for case in second.cases.values())
     assert pool.rows("SELECT count(*) AS n FROM replies") == [{"n": 2}]
     assert pool.rows("SELECT count(*) AS n FROM outcomes") == [{"n": 4}]
