@@ -18,7 +18,7 @@ from ..sandbox import SandboxError
 from ..store import Store
 from ..store.reuse import answered_replies, judged_agent_run
 from .calls import ScreenCall, screen_calls
-from .grading import Count
+from .grading import Count, grade_again
 from .money import cost
 from .solve import agent_run_key
 from .workbench import Workbench
@@ -79,9 +79,13 @@ def standing(
     """What is recorded for one screen of a candidate; nothing where everything is to be asked afresh."""
     calls = screen_calls(candidate, settings, provider, seed)
     recorded = {} if fresh else answered_replies(store, [call.key for call in calls])
-    reused = {call.index: recorded[call.key] for call in calls if call.key in recorded}
-    # Graded by value, as the answer may have been edited since.
-    correct = sum(row["value"] is not None and row["value"] == candidate.value for row in reused.values())
+    replies = {
+        call.index: reply
+        for call in calls
+        if call.key in recorded and (reply := grade_again(candidate, settings.mode, recorded[call.key])) is not None
+    }
+    reused = {call.index: recorded[call.key] for call in calls if call.index in replies}
+    correct = sum(reply.correct is True for reply in replies.values())
     count = Count(correct, settings.samples - len(reused), settings.samples, settings.reject_at)
     return Standing(reused, tuple(call for call in calls if call.index not in reused), count, settings.mode is None)
 

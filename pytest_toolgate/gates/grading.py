@@ -85,6 +85,8 @@ def grade_again(candidate: Candidate, mode: Mode | None, row: Mapping[str, Any])
         reply = _grade_value(candidate, row["text"], row["model_served"])
         return reply if reply.correct is not None else None
     value = row["value"]
+    if value not in candidate.options.values():
+        return None  # nothing that was shown, so nothing that could be right or wrong
     return Reply("answered", value == candidate.value, served=row["model_served"], chosen=row["chosen"], value=value)
 
 
