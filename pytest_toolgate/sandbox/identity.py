@@ -50,8 +50,12 @@ def is_root() -> bool:
     )
 
 
-def choose(workspace: Path | None) -> Identity:
+def choose(workspace: Path | None, *, own: bool = True) -> Identity:
     """The identity of the next run; a workspace keeps the one of its first run, which owns what it wrote.
+
+    Args:
+        workspace: The run's, which is given to it.
+        own: Whether root's script gets an identity of its own; False leaves it with the caller's.
 
     Raises:
         SandboxError: The workspace is no directory or cannot be given to the script.
@@ -62,10 +66,12 @@ def choose(workspace: Path | None) -> Identity:
             if not workspace.is_dir():
                 raise SandboxError(f"The workspace {workspace} is not a directory.")
             owner = workspace.stat().st_uid
+            if not own:
+                return Identity(None)
             if is_root() and _FIRST_UNUSED_ID <= owner <= _LAST_UNUSED_ID:
                 return Identity(owner)
             if is_root():
                 os.chown(workspace, number, number)
         except OSError as error:
             raise SandboxError(f"The workspace {workspace} cannot be used: {error.strerror}.") from error
-    return Identity(number if is_root() else None)
+    return Identity(number if own and is_root() else None)

@@ -1,50 +1,20 @@
-"""Start one sandbox: bubblewrap around the supervisor around the script, joined to us by pipes."""
+"""Start one sandbox: bubblewrap around the supervisor around the script, joined to us by pipes.
 
-import base64
-import json
+In the tiers without namespaces there is no bubblewrap around the supervisor.
+"""
+
 import os
-import secrets
 import subprocess
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from importlib.resources import files
-from typing import IO, Any, Final
 
-from . import profile, seccomp, tool_use
-from .identity import Identity, choose
-from .job import GiB, Job, MiB, SandboxError
-from .probe import bubblewrap
-
-# A script needs more address space than memory: libraries, stacks and allocators map what they never touch.
-_ADDRESS_SPACE_MARGIN: Final = 1 * GiB
-# The supervisor must be able to see a limit exceeded, so what the kernel enforces lies a little above it.
-_DISK_MARGIN: Final = 1 * MiB
-_MOST_ENTRIES: Final = 20_000
-_OPEN_FILES: Final = 256
-_STACK: Final = 8 * MiB
-
-
-@dataclass(frozen=True, slots=True)
-class Sandbox:
-    """A running sandbox and our ends of its pipes.
-
-    Attributes:
-        process: Bubblewrap's monitor outside; ends after everything inside has ended.
-        control: Closing it asks the supervisor to end the run and report.
-        stdout: The script's.
-        stderr: The script's.
-        messages: The supervisor's: `started` or `fault`, then the report.
-        information: Bubblewrap's: the process id of the supervisor.
-        complaints: The machinery's stderr.
-    """
-
-    process: subprocess.Popen[bytes]
-    control: IO[bytes]
-    stdout: IO[bytes]
-    stderr: IO[bytes]
-    messages: IO[bytes]
-    information: IO[bytes]
-    complaints: IO[bytes]
+from . import direct, profile, program, seccomp
+from .enclosure import Bubblewrap, Sandbox, Tree
+from .identity import choose
+from .job import Job, Program, SandboxError
+from .pipes import content, control_pipe, pipe
+from .probe import bubblewrap, probe
+from .task import DISK_MARGIN, marshalled, new_record, own_files, task
 
 
 def launch(job: Job, ours: ExitStack) -> Sandbox:
@@ -53,103 +23,104 @@ def launch(job: Job, ours: ExitStack) -> Sandbox:
     Raises:
         SandboxError: Bubblewrap is missing, or the workspace cannot be used.
     """
+    if job.tier != "bubblewrap":
+        return _launch_directly(job, ours)
     identity = choose(job.workspace)
-    record = f"{profile.USED}/{secrets.token_hex(16)}"
+    record = new_record()
     with ExitStack() as theirs:
-        outputs = [_pipe(ours, theirs) for _ in range(5)]
+        outputs = [pipe(ours, theirs) for _ in range(5)]
         (stdout, out), (stderr, err), (messages, report), (information, info), (complaints, complain) = outputs
-        inside, outside = os.pipe()
-        theirs.callback(os.close, inside)
-        control = ours.enter_context(os.fdopen(outside, "wb", buffering=0))
-        task = _content(json.dumps(_task(job, identity, record)).encode(), theirs)
-        data = {path: _content(content, theirs) for path, content in _own_files(job, identity, record).items()}
-        rules = _content(seccomp.program(), theirs)
+        inside, control = control_pipe(ours, theirs)
+        own = own_files(job, identity, record)
+        data = {path: content(text, theirs) for path, text in own.items()}
+        told = task(job, identity, record)
+        channel = None
+        door = []
+        if job.program is not None:
+            channel, inner = program.channel(ours, theirs)
+            door = [inner]
+            told = program.task(told, job.program, inner)
+        rules = content(seccomp.program(guest=_guest(job.program)), theirs)
+        described = content(marshalled(told), theirs)
         args = profile.arguments(
             job.interpreter,
             identity,
-            disk=job.limits.disk + _DISK_MARGIN,
+            places=profile.rooms(job.limits.disk + DISK_MARGIN),
+            made=profile.folders(record),
+            work=profile.work(job.directory),
             workspace=None if job.workspace is None else job.workspace.absolute(),
             hidden=job.hidden,
-            record=record,
             data=data,
             seccomp=rules,
+            program=job.program,
         )
-        listed = _content(b"\0".join(os.fsencode(arg) for arg in (*args, "--info-fd", str(info))), theirs)
-        supervisor = [str(job.interpreter.python), "-I", "-S", profile.SUPERVISOR]
-        descriptors = [task, inside, report, out, err]
-        try:
-            process = subprocess.Popen(
-                [bubblewrap(), "--args", str(listed), "--", *supervisor, *map(str, descriptors)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=complain,
-                env={"PATH": "/usr/bin:/bin"},
-                start_new_session=True,
-                pass_fds=[*descriptors, info, rules, listed, *data.values()],
-            )
-        except OSError as error:
-            raise SandboxError(f"Bubblewrap could not be started: {error}.") from error
-    return Sandbox(process, control, stdout, stderr, messages, information, complaints)
+        supervisor = [str(job.interpreter.python), "-I", "-S", next(iter(own))]
+        descriptors = [described, inside, report, out, err]
+        process = enclose(
+            [*args, "--info-fd", str(info)],
+            [*supervisor, *map(str, descriptors)],
+            [*descriptors, *door, info, rules, *data.values()],
+            complain,
+        )
+    return Sandbox(Bubblewrap(process), control, stdout, stderr, messages, information, complaints, channel=channel)
 
 
-def _pipe(ours: ExitStack, theirs: ExitStack) -> tuple[IO[bytes], int]:
-    read, write = os.pipe()
-    theirs.callback(os.close, write)
-    return ours.enter_context(os.fdopen(read, "rb", buffering=0)), write
+def _guest(program: Program | None) -> seccomp.Guest | None:
+    if program is None:
+        return None
+    return "nested" if program.nested else "plain"
 
 
-def _content(content: bytes, theirs: ExitStack) -> int:
-    """A descriptor that reads `content`; it has no name and vanishes with its last user."""
-    descriptor = os.memfd_create("toolgate")
-    theirs.callback(os.close, descriptor)
-    with os.fdopen(descriptor, "wb", closefd=False) as stream:
-        stream.write(content)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor
+def enclose(
+    args: Sequence[str], command: Sequence[str], descriptors: Sequence[int], complain: int
+) -> subprocess.Popen[bytes]:
+    """Start bubblewrap with a command.
+
+    Args:
+        args: From `profile.arguments`.
+        command: What runs inside.
+        descriptors: What it, or bubblewrap, reads and writes.
+        complain: Descriptor for the machinery's stderr.
+
+    Raises:
+        SandboxError: Bubblewrap is missing or cannot be started.
+    """
+    with ExitStack() as theirs:
+        listed = content(b"\0".join(map(os.fsencode, args)), theirs)
+        inner = ["--args", str(listed), "--", *command]
+        return _start([str(bubblewrap()), *inner], [*descriptors, listed], complain)
 
 
-def _own_files(job: Job, identity: Identity, record: str) -> dict[str, bytes]:
-    """Path inside -> content of the read-only files we add."""
-    inside = files(__package__) / "inside"
-    own = {
-        profile.SUPERVISOR: (inside / "supervise.py").read_bytes(),
-        **{f"{profile.INSIDE}/{name}": (inside / name).read_bytes() for name in ("measure.py", "remove.py")},
-        "/etc/passwd": identity.passwd(profile.HOME),
-        "/etc/group": identity.group(),
-    }
-    if job.watch:
-        own[f"{profile.SITE}/sitecustomize.py"] = tool_use.sitecustomize(job.watch, job.interpreter.prefixes, record)
-    return own
+def _launch_directly(job: Job, ours: ExitStack) -> Sandbox:
+    """Start the supervisor as a process among the others of the host."""
+    probe(job.tier)
+    identity = choose(job.workspace, own=job.tier != "none")
+    direct.check_reach(job, identity)
+    record = new_record()
+    root = direct.make_room(identity, ours)
+    own = own_files(job, identity, f"{root}{record}")
+    direct.furnish(root, own, record, identity)
+    with ExitStack() as theirs:
+        outputs = [pipe(ours, theirs) for _ in range(4)]
+        (stdout, out), (stderr, err), (messages, report), (complaints, complain) = outputs
+        inside, control = control_pipe(ours, theirs)
+        moved = direct.task(task(job, identity, record), job, root, record)
+        descriptors = [content(marshalled(moved), theirs), inside, report, out, err]
+        supervisor = [str(job.interpreter.python), "-I", "-S", "-B", f"{root}{next(iter(own))}"]
+        process = _start([*supervisor, *map(str, descriptors)], descriptors, complain)
+    return Sandbox(Tree(process), control, stdout, stderr, messages, complaints=complaints)
 
 
-def _task(job: Job, identity: Identity, record: str) -> dict[str, Any]:
-    """What the supervisor is told to do."""
-    limits = job.limits
-    env = profile.environment(job.interpreter, watching=bool(job.watch), additions=job.env)
-    contents = {**job.files, "solution.py": job.script}
-    return {
-        "unused_id": identity.unused_id,
-        "directories": list(profile.DIRECTORIES),
-        "work": profile.WORK,
-        "files": {name: base64.b64encode(content).decode() for name, content in contents.items()},
-        "command": [str(job.interpreter.python), "solution.py"],
-        "env": env,
-        "wall": limits.wall,
-        "memory": limits.memory,
-        "disk": limits.disk,
-        "entries": _MOST_ENTRIES,
-        "writable": [*profile.WRITABLE, profile.USED],
-        "walk": job.workspace is not None,
-        "watch": list(job.watch),
-        "used": record,
-        "rlimits": {
-            "RLIMIT_AS": limits.memory + _ADDRESS_SPACE_MARGIN,
-            "RLIMIT_FSIZE": limits.disk + _DISK_MARGIN,
-            "RLIMIT_NPROC": limits.processes + 1,  # the supervisor counts
-            "RLIMIT_NOFILE": _OPEN_FILES,
-            "RLIMIT_STACK": _STACK,
-            "RLIMIT_CORE": 0,
-            "RLIMIT_MEMLOCK": 0,
-            "RLIMIT_MSGQUEUE": 0,
-        },
-    }
+def _start(command: Sequence[str], descriptors: Sequence[int], complain: int) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=complain,
+            env={"PATH": "/usr/bin:/bin"},
+            start_new_session=True,
+            pass_fds=descriptors,
+        )
+    except OSError as error:
+        raise SandboxError(f"{command[0]} could not be started: {error}.") from error

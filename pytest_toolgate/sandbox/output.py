@@ -6,14 +6,16 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Capped:
-    """Keeps the first `limit` bytes and knows whether there were more."""
+    """Keeps the first `limit` bytes and knows whether and how many more there were."""
 
     limit: int
     kept: bytearray = field(default_factory=bytearray)
     exceeded: bool = False
+    size: int = 0
 
     def add(self, piece: bytes) -> None:
         """Take what was read next."""
+        self.size += len(piece)
         room = self.limit - len(self.kept)
         self.exceeded = self.exceeded or len(piece) > room
         self.kept += piece[:room]
@@ -45,6 +47,11 @@ class HeadAndTail:
             cut = min(excess, len(first))
             self.tail_size -= cut
             self.dropped += cut
+
+    @property
+    def size(self) -> int:
+        """Bytes of all that was read."""
+        return len(self.head) + self.dropped + self.tail_size
 
     def text(self) -> bytes:
         """Head and tail, with a line between them where something was dropped."""

@@ -1,10 +1,18 @@
 """What of the host a script sees: the trees that are bound, and the holes that are made in them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from .job import Interpreter, SandboxError
+
+# Directories of installed packages. An empty one in the place of a package could still be imported, and an empty one in
+# the place of its metadata still names it: there a hidden entry has to be missing.
+_PACKAGES: Final = ("site-packages", "dist-packages")
+# Every entry beside a missing one is a mount, and the time that bubblewrap takes for them grows with their square:
+# 0.05 s for 130, some seconds for so many.
+_MOST_ENTRIES: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,11 +22,15 @@ class View:
     Attributes:
         prefixes: Trees of the interpreter that have to be bound beside those that every script sees.
         masks: Directories inside all these trees in whose place an empty one is shown.
+        missing: Files and directories inside them that are not there at all.
+        thinned: The directories of these -> the entries that are left.
         links: Links, with what they say, on the way to the executable, that no tree holds.
     """
 
     prefixes: tuple[Path, ...]
     masks: tuple[Path, ...]
+    missing: tuple[Path, ...]
+    thinned: Mapping[Path, tuple[Path, ...]]
     links: tuple[tuple[Path, Path], ...]
 
 
@@ -30,7 +42,7 @@ def view(interpreter: Interpreter, hidden: Sequence[Path], system: Sequence[str]
     """
     shown = frozenset(map(Path, system))
     needed = shown | set(interpreter.prefixes)
-    unseen = frozenset(_resolved(path) for path in hidden)
+    unseen = frozenset(place for path in hidden for place in _places(path))
     if both := sorted(needed & unseen):
         raise SandboxError(
             f"Scripts need all of {both[0]} to run {interpreter.python}, and must not see what is kept there; "
@@ -41,20 +53,45 @@ def view(interpreter: Interpreter, hidden: Sequence[Path], system: Sequence[str]
         """Whether the nearest tree or hidden directory above is a tree."""
         return next((above in needed for above in path.parents if above in needed or above in unseen), False)
 
-    masks = tuple(sorted(filter(is_seen, unseen)))
-    for mask in masks:
-        if not mask.is_dir():
-            raise SandboxError(
-                f"{mask} must not be seen by scripts, but lies within what they see and is no directory that could be "
-                f"hidden from them; keep it in a directory of its own."
-            )
+    holes = sorted(filter(is_seen, unseen))
+    missing = sorted({_first_missing(path) for path in holes if path.parent.name in _PACKAGES or not path.is_dir()})
     return View(
         prefixes=tuple(path for path in interpreter.prefixes if path not in shown and not is_seen(path)),
-        masks=masks,
+        masks=tuple(path for path in holes if path.is_dir() and path not in missing),
+        missing=tuple(missing),
+        thinned={folder: _rest(folder, missing) for folder in sorted({path.parent for path in missing})},
         links=tuple(
             (link, target) for link, target in _links(interpreter.python) if link not in needed and not is_seen(link)
         ),
     )
+
+
+def _places(path: Path) -> Iterator[Path]:
+    """Where something lies and, if it is an installed package, the link by which it is found."""
+    yield _resolved(path)
+    if path.is_symlink() and path.parent.name in _PACKAGES:
+        yield _resolved(path.parent) / path.name
+
+
+def _first_missing(path: Path) -> Path:
+    """The path itself, or what has to be missing above it for one that may still be made."""
+    while not path.parent.exists():
+        path = path.parent
+    return path
+
+
+def _rest(folder: Path, missing: Collection[Path]) -> tuple[Path, ...]:
+    """The entries of a directory but for those that must not be seen."""
+    try:
+        rest = tuple(path for path in sorted(folder.iterdir()) if path not in missing)
+    except OSError as error:
+        raise SandboxError(f"{folder}, of which scripts must not see all, cannot be read: {error.strerror}.") from error
+    if len(rest) > _MOST_ENTRIES:
+        raise SandboxError(
+            f"{folder} holds more than {_MOST_ENTRIES} entries, so single ones cannot be hidden from scripts; "
+            f"keep them elsewhere, as packages in an environment of their own."
+        )
+    return rest
 
 
 def _resolved(path: Path) -> Path:

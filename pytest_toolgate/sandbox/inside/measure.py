@@ -1,26 +1,45 @@
 """Measure what the processes of the sandbox use: memory, files, and what of both is hidden."""
 # pathlib and contextlib would cost every run more milliseconds than all that is done here.
-# ruff: noqa: PTH116, PTH123, PTH208, SIM105
+# ruff: noqa: PTH123, PTH208, SIM105
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]
 import os
-import re
-import signal
-import stat
 import time
+
+from pytest_toolgate.sandbox.inside import tree
+from pytest_toolgate.sandbox.inside.held import in_flight, mappings, unlinked
+from pytest_toolgate.sandbox.inside.shared_memory import SharedMemory
+from pytest_toolgate.sandbox.inside.walk import walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    import re
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
-_DEEPEST = 100  # directories within directories; deeper ones are made to hide something
-_ATTEMPTS = 4  # at what is locked; what is locked again each time is made to hide something
-_BLOCK = 512  # bytes in a unit of st_blocks, by definition
+    from pytest_toolgate.sandbox.inside.nested import Within
+
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_LONGEST_PAUSE = 0.5  # seconds between two walks, however long they take
-_MOST_MAPPINGS = 4 << 20  # bytes of /proc/PID/maps, some 40,000 lines; more are made to hide something
+_LONGEST_PAUSE = 0.5  # seconds between two walks, however long they take, and between two looks at what is shared
+_MOST_LOCKS = 256 << 10  # bytes of /proc/locks, some 4,500 lines; the kernel has no limit, and memory for each
+
+
+def _deleted(walked: list[str]) -> re.Pattern[bytes]:
+    """Finds, in what a process has mapped, the files in these directories that have no name any more."""
+    import re  # dear, and only of use to those who walk
+
+    places = b"|".join(re.escape(os.fsencode(path)) for path in walked)
+    return re.compile(
+        rb"^([0-9a-f]+)-([0-9a-f]+) .{4} ([0-9a-f]+) \S+ (\d+) +(?:%b)/.* \(deleted\)$" % places, re.MULTILINE
+    )
+
+
+def _within() -> Within:
+    from pytest_toolgate.sandbox.inside.nested import Within  # only few agents need it
+
+    return Within()
 
 
 class Process:
@@ -39,88 +58,127 @@ class Watch:
         self.task = task
         self.peak_memory = 0
         self.peak_disk = 0
+        self.peak_entries = 0
         self.disk = 0
+        self.excess = ""
         self.next_walk = 0.0
-        self.work = os.open(task["work"], os.O_RDONLY | os.O_DIRECTORY)
-        self.free_before = self.free = free_space(self.work)
-        self.deleted = re.compile(
-            rb"^([0-9a-f]+)-([0-9a-f]+) .{4} ([0-9a-f]+) \S+ (\d+) +%b/.* \(deleted\)$"
-            % re.escape(os.fsencode(task["work"])),
-            re.MULTILINE,
-        )
+        self.next_sharing = 0.0
+        self.walked = [os.open(path, os.O_RDONLY | os.O_DIRECTORY) for path in task["walked"]]
+        self.free_before = self.free = free_space(self.walked)
+        self.deleted = _deleted(task["walked"]) if task["walked"] else None
+        self.within = _within() if task["nested"] else None
+        # Where nothing is mounted for the script, it has the host's.
+        self.shared = None if task["own_space"] else SharedMemory(own_id=task["unused_id"] is not None)
 
     def sample(self) -> str | None:
         """The limit that is exceeded now, or None."""
         processes = running()
+        for process in processes:
+            first_in_line(process)
+        # Where the kernel does not keep count for this script alone, and of what it keeps no count at all.
+        if sum(len(process.threads) for process in processes) > self.task["processes"]:
+            self.excess = f"more than {self.task['processes']} processes and threads"
+        elif too_many_locks():
+            self.excess = "some 4,500 locks on files"
+        if self.excess:
+            tree.kill_all()
         self.measure_memory(processes)
         if self.peak_memory > self.task["memory"]:
             return "memory-limit"
         # A walk through a large workspace must not become the load it watches for, unless much is being written.
         now = time.monotonic()
-        if now >= self.next_walk or self.free - free_space(self.work) > self.task["disk"] - self.disk:
+        if now >= self.next_walk or self.free - free_space(self.walked) > self.task["disk"] - self.disk:
             self.measure_disk(processes)
             ended = time.monotonic()
             self.next_walk = ended + min(20 * (ended - now), _LONGEST_PAUSE)
-        return "disk-limit" if self.peak_disk > self.task["disk"] else None
+        return "disk-limit" if self.overfull() else None
 
-    def measure_memory(self, processes: Iterable[Process]) -> None:
+    def overfull(self) -> bool:
+        """Whether more was written than is allowed; a flood of empty files fills a disk too."""
+        return bool(self.peak_disk > self.task["disk"] or self.peak_entries > self.task["entries"])
+
+    def measure_memory(self, processes: Sequence[Process]) -> None:
         """Take the tree's resident memory into the peak, pages shared by several processes counted once."""
-        largest = max((process.resident for process in processes), default=0)
-        if largest > self.task["memory"]:
+        sizes = [process.resident for process in processes]
+        largest, total = max(sizes, default=0), sum(sizes)
+        now = time.monotonic()
+        if len(sizes) == 1 or largest > self.task["memory"]:
             self.peak_memory = max(self.peak_memory, largest)
         # The proportional size is exact for forks that share pages, but dearer; it is never the larger one.
-        elif sum(process.resident for process in processes) > self.peak_memory:
-            total = sum(map(proportional_size, processes))
-            self.peak_memory = max(self.peak_memory, total)
+        elif total > self.task["memory"] or (total > self.peak_memory and now >= self.next_sharing):
+            self.peak_memory = max(self.peak_memory, sum(map(proportional_size, processes)))
+            self.next_sharing = now + _LONGEST_PAUSE
 
     def measure_disk(self, processes: Iterable[Process] = ()) -> None:
-        """Take everything written into the peak; more entries than allowed count as too many bytes."""
+        """Take everything written into the peaks."""
         total = 0
         entries = 0
         for place in self.task["writable"]:
             room = os.statvfs(place)
             total += (room.f_blocks - room.f_bfree) * room.f_frsize
             entries += room.f_files - room.f_ffree
-        if self.task["walk"]:
-            self.free = free_space(self.work)
-            size, count = walk(self.work, self.task["entries"])
-            total += size + self.measure_unlinked(processes)
+        self.free = free_space(self.walked)
+        for place in self.walked:
+            size, count = walk(place, self.task["entries"])
+            total += size
             entries += count
-        if entries > self.task["entries"]:
-            total = max(total, self.task["disk"] + 1)  # a flood of empty files fills a disk too
+        if self.walked:
+            total += self.measure_unlinked(processes)
+        if self.within is not None:
+            for process in self.within.look(processes):
+                end_hidden(process)
+            total += self.within.size
+            entries += self.within.entries
+            self.excess = self.excess or self.within.excess
+        if self.shared is not None:
+            self.shared.look(processes)
+            size, count = self.shared.size()
+            total += size
+            entries += count
         self.disk = total
+        self.peak_entries = max(self.peak_entries, entries)
         self.peak_disk = max(self.peak_disk, total)
 
     def measure_unlinked(self, processes: Iterable[Process]) -> int:
         """Bytes of files in the workspace that are in use but have no name any more, which no walk can find."""
-        device = os.fstat(self.work).st_dev
+        devices = {os.fstat(place).st_dev for place in self.walked}
         opened: dict[int, int] = {}
         mapped: dict[int, int] = {}
         for process in processes:
             try:
                 for thread in process.threads:  # each may have descriptors of its own
-                    opened.update(unlinked(thread, device))
-                for start, end, offset, inode in self.deleted.findall(mappings(process.threads[0])):
+                    opened.update(unlinked(thread, devices))
+                found = self.deleted.findall(mappings(process.threads[0])) if self.deleted else ()
+                for start, end, offset, inode in found:
                     last = int(offset, 16) + int(end, 16) - int(start, 16)
                     mapped[int(inode)] = max(mapped.get(int(inode), 0), last)
             except PermissionError:
                 end_hidden(process)
         closed = [size for inode, size in mapped.items() if inode not in opened]
         size = sum(opened.values()) + sum(closed)
-        # Of a file that is mapped only, no more than the mapping can be seen; what it lies on tells of the rest.
+        # Of a file that is mapped only, no more than the mapping can be seen, and nothing of one on its way through a
+        # socket; what they lie on tells of the rest. Others write there too, so it is not asked without cause.
         fallen = self.free_before - self.free
-        return max(size, fallen) if closed and fallen > self.task["disk"] else size
+        if fallen <= self.task["disk"]:
+            return size
+        sockets = self.task["door"] is not None
+        hidden = closed or (sockets and in_flight(thread for process in processes for thread in process.threads))
+        return max(size, fallen) if hidden else size
+
+    def forget(self) -> None:
+        """Remove what the script, of which nothing runs any more, would leave in memory."""
+        if self.shared is not None:
+            self.shared.remove()
 
 
 def running() -> list[Process]:
     """Every process but the supervisor."""
     found = []
-    for pid in os.listdir("/proc"):
-        if pid.isdigit() and pid != "1":
-            sizes = {thread: resident_size(thread) for thread in threads(pid)}
-            living = [thread for thread, size in sizes.items() if size]
-            if living:
-                found.append(Process(pid, living, max(sizes.values())))
+    for pid in tree.members():
+        sizes = {thread: resident_size(thread) for thread in threads(pid)}
+        living = [thread for thread, size in sizes.items() if size]
+        if living:
+            found.append(Process(pid, living, max(sizes.values())))
     return found
 
 
@@ -132,6 +190,23 @@ def threads(pid: str) -> list[str]:
         return []
 
 
+def first_in_line(process: Process) -> None:
+    """When the machine runs out of memory, the script is to go first, whatever it says itself."""
+    try:
+        with open(f"/proc/{process.pid}/oom_score_adj", "w") as stream:
+            stream.write("1000")
+    except OSError:
+        pass  # it has ended
+
+
+def too_many_locks() -> bool:
+    """Whether the script holds more locks of files than any program needs; in a space of its own it sees no others."""
+    if not tree.own_space():
+        return False
+    with open("/proc/locks", "rb") as stream:
+        return len(stream.read(_MOST_LOCKS)) == _MOST_LOCKS
+
+
 def resident_size(thread: str) -> int:
     """Bytes, shared pages included; 0 when it has ended."""
     try:
@@ -141,10 +216,10 @@ def resident_size(thread: str) -> int:
         return 0
 
 
-def free_space(folder: int) -> int:
-    """Bytes left to a user on the file system of an open directory."""
-    room = os.statvfs(folder)
-    return room.f_bavail * room.f_frsize
+def free_space(folders: Iterable[int]) -> int:
+    """Bytes left to a user on the file systems of open directories."""
+    rooms = {os.fstat(folder).st_dev: os.statvfs(folder) for folder in folders}
+    return sum(room.f_bavail * room.f_frsize for room in rooms.values())
 
 
 def proportional_size(process: Process) -> int:
@@ -157,105 +232,6 @@ def proportional_size(process: Process) -> int:
     except OSError:
         pass
     return max(map(resident_size, process.threads))  # now: nothing if it has ended meanwhile
-
-
-def walk(folder: int, most: int, depth: int = 0) -> tuple[int, int]:
-    """Bytes and number of the entries below an open directory, links not followed; stops after `most`."""
-    size = 0
-    count = 0
-    for entry in listing(folder):
-        count += 1
-        try:
-            found = status(entry, folder)
-        except PermissionError:
-            return size, most + 1
-        except OSError:
-            continue  # it went meanwhile
-        size += found.st_blocks * _BLOCK
-        if stat.S_ISDIR(found.st_mode):
-            if depth == _DEEPEST:
-                return size, most + 1
-            more, further = walk_into(entry.name, folder, most - count, depth + 1)
-            size += more
-            count += further
-        if count > most:
-            break
-    return size, count
-
-
-def status(entry: os.DirEntry[str], folder: int) -> os.stat_result:
-    """Of an entry of an open directory; one that a script keeps locking to hide what is in it is a PermissionError."""
-    for _ in range(_ATTEMPTS):
-        try:
-            return entry.stat(follow_symlinks=False)
-        except PermissionError:
-            os.fchmod(folder, 0o700)
-    return entry.stat(follow_symlinks=False)
-
-
-def listing(folder: int) -> Iterator[os.DirEntry[str]]:
-    """The entries of an open directory, also of one that was locked to hide them: we are its owner."""
-    if os.fstat(folder).st_mode & stat.S_IRWXU != stat.S_IRWXU:
-        try:
-            os.fchmod(folder, 0o700)
-        except OSError:
-            return
-    with os.scandir(folder) as entries:
-        yield from entries
-
-
-def walk_into(name: str, parent: int, most: int, depth: int) -> tuple[int, int]:
-    """Walk a directory by its name in an open one: there is no path that a script could block or lengthen."""
-    for _ in range(_ATTEMPTS):
-        try:
-            folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
-        except PermissionError:
-            try:
-                os.chmod(name, 0o700, dir_fd=parent)
-            except OSError:
-                return 0, 0
-            continue
-        except OSError:
-            return 0, 0
-        try:
-            return walk(folder, most, depth)
-        finally:
-            os.close(folder)
-    return 0, most + 1
-
-
-def unlinked(thread: str, device: int) -> dict[int, int]:
-    """Inode and bytes of the nameless files on the device that a thread has open."""
-    found: dict[int, int] = {}
-    folder = f"/proc/{thread}/fd"
-    try:
-        numbers = os.listdir(folder)
-    except PermissionError:
-        raise
-    except OSError:
-        return found
-    for number in numbers:
-        try:
-            entry = os.stat(folder + "/" + number)
-        except OSError:
-            continue
-        if entry.st_nlink == 0 and entry.st_dev == device and stat.S_ISREG(entry.st_mode):
-            found[entry.st_ino] = entry.st_blocks * _BLOCK
-    return found
-
-
-def mappings(thread: str) -> bytes:
-    """What its process has mapped, in the kernel's words."""
-    try:
-        with open(f"/proc/{thread}/maps", "rb") as stream:
-            text = stream.read(_MOST_MAPPINGS)
-    except PermissionError:
-        raise
-    except OSError:
-        return b""
-    if len(text) == _MOST_MAPPINGS:
-        raise PermissionError("there are too many to read.")
-    return text
 
 
 def end_hidden(process: Process) -> None:

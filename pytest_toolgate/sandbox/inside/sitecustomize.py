@@ -1,6 +1,6 @@
 """Record which watched packages are executed. Loaded by every Python in the sandbox through PYTHONPATH.
 
-The last two lines, calls of what is defined here, are added by `tool_use.py`. It must cost next to nothing:
+The last lines, calls of what is defined here, are added by `tool_use.py`. It must cost next to nothing:
 an audit hook is called for very many events, so it looks at the event's name and returns.
 """
 # pathlib and contextlib would cost every run more milliseconds than all that is done here.
@@ -17,13 +17,15 @@ def _watch(names: "list[str]", prefixes: "list[str]", record: str) -> None:
     homes = tuple(prefix.rstrip("/") + "/" for prefix in [*prefixes, *aliases])
 
     def hook(event: str, args: "tuple[object, ...]") -> None:
+        if not pending:
+            return
         if event == "exec":
             path = getattr(args[0], "co_filename", "")
         elif event == "import":
             path = args[1]  # only compiled modules have one here
         else:
             return
-        if not pending or type(path) is not str or not path.startswith(homes):
+        if type(path) is not str or not path.startswith(homes):
             return
         for folder in ("/site-packages/", "/dist-packages/"):
             if folder in path:

@@ -1,37 +1,40 @@
 """First process of the sandbox: starts the script, watches its limits, ends everything, reports.
 
 Runs as PID 1 on the domain's own Python (`-I -S`). As PID 1 it cannot be killed or stopped by the script, and
-when it ends the kernel kills whatever else is left. It speaks to the runner through descriptors the script
-never has: a task (JSON) comes in, `started` and one report (JSON) go out, and the end of the control pipe
-means "stop now". It reads nothing the script wrote, only sizes and whether a known name exists.
+when it ends the kernel kills whatever else is left. Without namespaces it is any process, and ends its descendants
+itself (see `tree`). It speaks to the runner through descriptors the script never has: a task comes in, `started` and
+one report (JSON) go out, and the end of the control pipe means "stop now". It reads nothing the script wrote, only
+sizes and whether a known name exists.
 """
-# pathlib and contextlib would cost every run more milliseconds than all that is done here.
-# ruff: noqa: PTH101, PTH103, PTH108, PTH123, SIM105
+# Every run pays for what is imported here: pathlib, contextlib, json, signal (`_signal` is its better part) would each
+# cost it milliseconds, more than all that is done with them.
+# ruff: noqa: PTH101, PTH103, PTH108, PTH123
 
 from __future__ import annotations
 
-import base64
+import _signal as signal  # type: ignore[import-not-found]
 import ctypes
-import json
+import marshal
 import os
 import resource
 import select
-import signal
 import sys
 import time
 
-sys.path.insert(0, "/run/toolgate")  # `-I` keeps even a script's own place off the path
+sys.path.insert(0, __file__.partition("/pytest_toolgate/")[0])  # `-I` keeps even a script's own place off the path
 
+from pytest_toolgate.sandbox.inside import capabilities, tree
 from pytest_toolgate.sandbox.inside.measure import Watch
 from pytest_toolgate.sandbox.inside.remove import remove_tree
+from pytest_toolgate.sandbox.inside.report import tell
+from pytest_toolgate.sandbox.inside.script_process import FAILED, PR_SET_DUMPABLE, become_script, execute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _TICK = 0.1  # seconds between samples
-_FAILED = 3  # the descriptor on which the copy that becomes the script says why it could not
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 1, 4, 24
 
 
 class Fault(Exception):  # noqa: N818
@@ -45,34 +48,51 @@ def main() -> None:
         os.set_inheritable(number, False)
     # PID 1 receives only the signals it has handlers for, and Python has one for SIGINT.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with os.fdopen(task_fd, "rb") as stream:
-        task = json.loads(stream.read().decode("utf-8"))
+    oversee(read_task(task_fd), control, report, out, err, execute)
+    os._exit(0)  # there is nothing to take apart
+
+
+def read_task(descriptor: int) -> dict[str, Any]:
+    """The task, whose descriptor is closed then."""
+    with os.fdopen(descriptor, "rb") as stream:
+        task: dict[str, Any] = marshal.loads(stream.read())
+    return task
+
+
+def oversee(
+    task: dict[str, Any], control: int, report: int, out: int, err: int, begin: Callable[[dict[str, Any], int], object]
+) -> None:
+    """Run one task from its preparation to its report; `begin` turns a prepared process into the script, for good."""
     try:
-        become_nobody(task["unused_id"])
+        become_nobody(task["unused_id"], own_space=task["own_space"])
         prepare(task)
         wake = wake_on_child()
-        child = start(task, out, err)
+        if task["door"] is not None:
+            open_door(*task["door"])
+        watch = Watch(task)  # before the script can make anything: what is there now is not the script's
+        child = start(task, out, err, begin)
     except Fault as fault:
-        tell(report, {"fault": str(fault)})
+        report_back(task, report, {"fault": str(fault)})
         return
     os.close(out)
     os.close(err)
     begun = time.monotonic()
     tell(report, {"started": True})
-    watch = Watch(task)
     status, limit = wait(child, begun + task["wall"], control, wake, watch)
     ended = time.monotonic()
     end_everything()
     watch.measure_disk()
+    watch.forget()
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     # The kernel's own peak sees what happened between two samples.
     peak = max(watch.peak_memory, usage.ru_maxrss * 1024)
     if limit is None or limit == "timeout":
         if peak > task["memory"]:
             limit = "memory-limit"
-        elif watch.peak_disk > task["disk"]:
+        elif watch.overfull():
             limit = "disk-limit"
-    tell(
+    report_back(
+        task,
         report,
         {
             "limit": limit,
@@ -81,33 +101,43 @@ def main() -> None:
             "cpu": usage.ru_utime + usage.ru_stime,
             "peak_memory": peak,
             "disk_used": watch.peak_disk,
+            "files_made": watch.peak_entries,
+            "excess": watch.excess,
             "used": [name for name in task["watch"] if os.path.lexists(f"{task['used']}/{name}")],
+            "called": [name for name in task["watch"] if os.path.lexists(f"{task['used']}/{name}.called")],
         },
     )
 
 
-def tell(report: int, message: dict[str, Any]) -> None:
-    """Send the runner one line."""
-    os.write(report, json.dumps(message).encode("utf-8") + b"\n")
+def report_back(task: dict[str, Any], report: int, message: dict[str, Any]) -> None:
+    """Send the last message, and remove what the run leaves on the host: who listens may be killed at any moment."""
+    tell(report, message)
+    if task["room"] is not None:
+        remove_tree(task["room"])
 
 
-def become_nobody(unused_id: int | None) -> None:
-    """Give up every privilege bubblewrap's root left us, and hide our memory, environment and descriptors."""
+def become_nobody(unused_id: int | None, *, own_space: bool) -> None:
+    """Give up root's privileges, let nobody outlive us, and hide our memory, environment and descriptors."""
+    if tree.own_space() != own_space:
+        raise Fault("the sandbox has no process space of its own, or has one where none is expected.")
     libc = ctypes.CDLL(None, use_errno=True)
     if unused_id is not None:
-        capability = 0
-        while libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:
-            capability += 1
-        os.setgroups([])
-        os.setresgid(unused_id, unused_id, unused_id)
-        os.setresuid(unused_id, unused_id, unused_id)
-    # A change of identity clears it; bubblewrap had set it.
-    if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
-        raise Fault("the kernel refused PR_SET_PDEATHSIG.")
-    if libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
+        capabilities.bound()
+        try:
+            os.setgroups([])
+            os.setresgid(unused_id, unused_id, unused_id)
+            os.setresuid(unused_id, unused_id, unused_id)
+            capabilities.give_up()
+        except OSError as error:
+            raise Fault(f"root may not become another user here, under whose id scripts are run: {error}.") from error
+    try:
+        tree.hold_together()  # a change of identity clears what bubblewrap had set
+    except OSError as error:
+        raise Fault(f"{error}.") from error
+    if libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         raise Fault("the kernel refused PR_SET_DUMPABLE.")
-    if os.getpid() != 1 or (unused_id is not None and os.getresuid() != (unused_id,) * 3):
-        raise Fault("the sandbox has no process space of its own, or privileges were not given up.")
+    if unused_id is not None and os.getresuid() != (unused_id,) * 3:
+        raise Fault("privileges were not given up.")
 
 
 def prepare(task: dict[str, Any]) -> None:
@@ -119,7 +149,7 @@ def prepare(task: dict[str, Any]) -> None:
         os.chmod(task["work"], 0o700)  # an earlier run may have locked its own workspace
         os.chdir(task["work"])
         for name, content in task["files"].items():
-            put(name, base64.b64decode(content))
+            put(name, content)
     except OSError as error:
         raise Fault(f"the files of the job could not be put into the working directory: {error}.") from error
 
@@ -136,6 +166,23 @@ def put(name: str, content: bytes) -> None:
         stream.write(content)
 
 
+def open_door(channel: int, address: str, port: int) -> None:
+    """Listen in the network of the sandbox, and hand the socket to those outside."""
+    import _socket  # only agents need it
+
+    try:
+        listener = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+        listener.bind((address, port))
+        listener.listen(64)
+        outside = _socket.socket(fileno=channel)
+        number = listener.fileno().to_bytes(4, sys.byteorder)
+        outside.sendmsg([b"."], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, number)])
+        outside.close()
+        listener.close()
+    except OSError as error:
+        raise Fault(f"the sandbox has no network of its own to be reached by: {error}.") from error
+
+
 def wake_on_child() -> int:
     """A descriptor that becomes readable whenever a child ended."""
     wake, notify = os.pipe()
@@ -146,15 +193,19 @@ def wake_on_child() -> int:
     return wake
 
 
-def start(task: dict[str, Any], out: int, err: int) -> int:
+def start(task: dict[str, Any], out: int, err: int, begin: Callable[[dict[str, Any], int], object]) -> int:
     """Fork the script and return its process id once it is the script, not our copy any more."""
     failure, failed = os.pipe()
+    parent = os.getpid()
     child = os.fork()
     if child == 0:
         try:
+            if not task["own_space"]:
+                tree.end_with_parent(parent)
             become_script(task, out, err, failed)
+            begin(task, FAILED)
         except BaseException as error:  # noqa: BLE001
-            os.write(_FAILED, str(error).encode("utf-8", "replace")[:1000])
+            os.write(FAILED, str(error).encode("utf-8", "replace")[:1000])
         finally:
             os._exit(127)  # the copy must never return into the supervisor's code
     os.close(failed)
@@ -166,34 +217,6 @@ def start(task: dict[str, Any], out: int, err: int) -> int:
             reason += b"; root's scripts run under an id of their own, to which it must be readable"
         raise Fault(f"{task['command'][0]} could not be started: {reason.decode('utf-8', 'replace')}.")
     return child
-
-
-def become_script(task: dict[str, Any], out: int, err: int, failed: int) -> None:
-    """Turn the forked copy into the script: streams, limits and environment of its own."""
-    signal.set_wakeup_fd(-1)
-    for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)
-    os.setsid()
-    # Our /proc entries are root's while we are not dumpable, and execve makes the script dumpable anyway.
-    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
-    with open("/proc/self/oom_score_adj", "w") as stream:
-        stream.write("1000")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(out, 1)
-    os.dup2(err, 2)
-    os.dup2(failed, _FAILED, inheritable=False)
-    os.closerange(_FAILED + 1, 65536)
-    for name, limit in task["rlimits"].items():
-        set_limit(getattr(resource, name), limit)
-    os.execve(task["command"][0], task["command"], task["env"])
-
-
-def set_limit(kind: int, limit: int) -> None:
-    """Set a limit for good, or leave the host's where that is lower."""
-    hard = resource.getrlimit(kind)[1]
-    if hard != resource.RLIM_INFINITY:
-        limit = min(limit, hard)
-    resource.setrlimit(kind, (limit, limit))
 
 
 def wait(child: int, deadline: float, control: int, wake: int, watch: Watch) -> tuple[int | None, str | None]:
@@ -238,23 +261,15 @@ def reap(child: int) -> int | None:
             return found
         if pid == child:
             # What others write from here on does not count, so they end before anything else is done.
-            kill_all()
+            tree.kill_all()
             found = status
-
-
-def kill_all() -> None:
-    """Kill every process of the sandbox but this one."""
-    try:
-        os.kill(-1, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def end_everything() -> None:
     """Kill and collect until nobody is left; what cannot die in time dies with us."""
     give_up = time.monotonic() + 5
     while time.monotonic() < give_up:
-        kill_all()
+        tree.kill_all()
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
