@@ -5,6 +5,8 @@ import importlib.util
 import pytest
 
 from .conftest import Script, text
+from .elsewhere import WHO, somebody
+from .test_landlock import needs_landlock
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("dolfinx_solver") is None, reason="needs DOLFINx")
 
@@ -28,6 +30,16 @@ POISSON = """
 
 def test_a_poisson_problem(script: Script) -> None:
     finished = script(POISSON, watch=("dolfinx", "basix", "ufl", "ffcx"))
+    assert text(finished) == "ANSWER: 0.033\n"
+    assert finished.used == ("basix", "dolfinx", "ffcx", "ufl")
+    assert finished.stderr == b""
+
+
+@needs_landlock
+@pytest.mark.parametrize("who", WHO)
+def test_a_poisson_problem_without_namespaces(who: str) -> None:
+    with somebody(who) as user:
+        finished = user.run(POISSON, tier="landlock", watch=("dolfinx", "basix", "ufl", "ffcx"))
     assert text(finished) == "ANSWER: 0.033\n"
     assert finished.used == ("basix", "dolfinx", "ffcx", "ufl")
     assert finished.stderr == b""

@@ -60,7 +60,7 @@ def test_output_that_is_no_text_arrives_as_it_is(script: Script) -> None:
 def test_a_script_that_closes_its_output_goes_on(script: Script) -> None:
     finished = script("import os, time; os.close(1); os.close(2); time.sleep(0.5); os._exit(5)")
     assert (finished.ended, finished.exit_code) == ("exited", 5)
-    assert finished.wall >= 0.5
+    assert finished.wall > 0.45  # a warm one has begun when the clock starts
 
 
 def test_what_children_write_after_the_script_does_not_count(script: Script) -> None:
@@ -187,7 +187,7 @@ def test_nothing_a_script_says_takes_long_to_read(filling: bytes) -> None:
     stderr = filling * (256 * KiB // len(filling))
     begun = time.monotonic()
     assert decide(Observed(None, signal.SIGABRT, False, stderr))[0] == "killed"
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 5
 
 
 def test_runs_side_by_side_do_not_disturb_each_other(script: Script) -> None:

@@ -98,12 +98,36 @@ def test_an_environment_that_is_the_project(tmp_path: Path) -> None:
         look(python, secret, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["toolgate.sqlite", "accepted"])
-def test_what_is_no_directory_cannot_be_hidden_inside_the_environment(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["toolgate.sqlite", "accepted", "later/accepted", "link"])
+def test_what_is_no_directory_is_missing_and_the_rest_is_there(tmp_path: Path, name: str) -> None:
+    """Also what is made meanwhile."""
     python = environment(tmp_path)
-    (tmp_path / "toolgate.sqlite").touch()
-    with pytest.raises(SandboxError, match=f"{tmp_path / name} must not be seen"):
-        look(python, tmp_path, tmp_path / name)
+    (tmp_path / "toolgate.sqlite").write_text("answer: B")
+    (tmp_path / "link").symlink_to("toolgate.sqlite")
+    (tmp_path / "kept").write_text("x")
+    source = f"""
+import os, sys
+names = ("toolgate.sqlite", "link", "kept", "later")
+print(*[name for name in names if os.path.exists(os.path.join(sys.prefix, name))])
+try:
+    os.mkdir(os.path.join(sys.prefix, "accepted"))
+except OSError:
+    print(os.path.lexists({str(tmp_path / name)!r}))
+"""
+    expected = {"toolgate.sqlite": "kept", "link": "kept"}.get(name, "toolgate.sqlite link kept")
+    there = {"link": "True"}.get(name, "False")  # what it leads to is gone
+    finished = run(Job(inspect_interpreter(python), source.encode(), hidden=(tmp_path / name,)))
+    assert text(finished) == f"{expected}\n{there}\n"
+
+
+def test_single_entries_cannot_be_hidden_among_too_many(tmp_path: Path) -> None:
+    python = environment(tmp_path / "env")
+    crowd = tmp_path / "env" / "crowd"
+    crowd.mkdir()
+    for number in range(1002):
+        (crowd / f"{number}").touch()
+    with pytest.raises(SandboxError, match="holds more than 1000 entries"):
+        look(python, crowd / "1", crowd / "1")
 
 
 def test_what_lies_elsewhere_need_not_exist(tmp_path: Path) -> None:

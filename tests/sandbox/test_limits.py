@@ -12,10 +12,10 @@ from .conftest import Script
 def test_time(script: Script) -> None:
     begun = time.monotonic()
     finished = script("print('ANSWER: B', flush=True); import time; time.sleep(1e6)", wall=2.0)
-    assert time.monotonic() - begun < 3.0
+    assert time.monotonic() - begun < 10
     assert (finished.ended, finished.exit_code, finished.signal) == ("timeout", None, None)
     assert finished.stdout == b"ANSWER: B\n"
-    assert 2.0 <= finished.wall < 3.0
+    assert 2.0 <= finished.wall < 6
 
 
 def test_time_spent_computing_is_told_from_time_spent_waiting(script: Script) -> None:
@@ -239,4 +239,4 @@ def test_the_supervisor_cannot_be_kept_from_its_work(script: Script, trick: str)
         wall=1.0,
     )
     assert finished.ended == "timeout"
-    assert time.monotonic() - begun < 6
+    assert time.monotonic() - begun < 15

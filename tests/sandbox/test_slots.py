@@ -36,11 +36,11 @@ def test_a_slot_held_elsewhere_is_waited_for_and_no_longer_than_agreed(tmp_path:
     with holder(tmp_path, 1) as other:
         begun = time.monotonic()
         with (
-            pytest.raises(SlotTimeout, match=r"None of the 1 slots .* within 0.5 seconds"),
+            pytest.raises(SlotTimeout, match=r"Others held the 1 slots .* more than 0.5 seconds"),
             Slots(tmp_path, 1, 0.5).hold(),
         ):
             pass
-        assert 0.5 <= time.monotonic() - begun < 3
+        assert 0.5 <= time.monotonic() - begun < 10
         other.kill()
 
 

@@ -76,6 +76,24 @@ def test_a_mapping_of_a_file_without_a_name_counts_once_and_as_it_is(script: Scr
     assert 8 * MiB <= finished.disk_used < 9 * MiB
 
 
+def test_a_running_program_without_a_name_counts_as_it_is(script: Script, tmp_path: Path) -> None:
+    finished = script(
+        f"""
+        import os, shutil, subprocess, time
+        shutil.copy("/bin/sleep", "f")
+        with open("f", "ab") as stream:
+            stream.write(bytes({8 * MiB}))
+        child = subprocess.Popen(["./f", "1"])
+        os.unlink("f")
+        child.wait()
+        """,
+        disk=64 * MiB,
+        workspace=tmp_path,
+    )
+    assert (finished.ended, finished.exit_code) == ("exited", 0), finished.stderr
+    assert 8 * MiB <= finished.disk_used < 10 * MiB
+
+
 def test_disk_held_by_a_process_whose_first_thread_has_ended(script: Script, tmp_path: Path) -> None:
     finished = script(
         f"""
