@@ -1,7 +1,8 @@
 """One request to a model server and what the server does with it."""
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +30,7 @@ class Asked:
     @property
     def api(self) -> str:
         """Which protocol it speaks."""
-        return "chat" if self.path.endswith("/chat/completions") else "responses"
+        return {"completions": "chat", "messages": "messages"}.get(self.path.rpartition("/")[2], "responses")
 
     @property
     def model(self) -> str:
@@ -37,30 +38,39 @@ class Asked:
         return str(self.body["model"])
 
     @property
-    def messages(self) -> list[dict[str, str]]:
-        """The conversation, whatever the protocol calls it."""
-        messages: list[dict[str, str]] = self.body["messages" if self.api == "chat" else "input"]
+    def messages(self) -> list[dict[str, Any]]:
+        """The conversation, whatever the protocol calls it; over Responses calls and their results are among it."""
+        messages: list[dict[str, Any]] = self.body["input" if self.api == "responses" else "messages"]
         return messages
 
     @property
     def prompt(self) -> str:
         """The first user message: question and options."""
-        return next(message["content"] for message in self.messages if message["role"] == "user")
+        return next(str(message["content"]) for message in self.messages if message.get("role") == "user")
 
     @property
     def is_preflight(self) -> bool:
         """Whether it only finds out if the model can be asked."""
-        return any(message["role"] == "user" and message["content"] == PREFLIGHT for message in self.messages)
+        return any(message.get("role") == "user" and message.get("content") == PREFLIGHT for message in self.messages)
 
     @property
     def last(self) -> str:
-        """The last message."""
-        return self.messages[-1]["content"]
+        """The last message, or the result of the last call."""
+        message = self.messages[-1]
+        return str(message.get("content", message.get("output")))
 
     @property
     def turn(self) -> int:
         """How often the model has spoken before."""
-        return sum(message["role"] == "assistant" for message in self.messages)
+        own = [
+            message.get("role") == "assistant" or message.get("type") == "function_call" for message in self.messages
+        ]
+        return sum(now and not before for before, now in itertools.pairwise([False, *own]))
+
+    @property
+    def tools(self) -> list[str]:
+        """The names of the tools that are offered."""
+        return [tool.get("function", tool)["name"] for tool in self.body.get("tools", [])]
 
     @property
     def options(self) -> dict[str, str]:
@@ -91,6 +101,7 @@ class Reply:
     Attributes:
         text: The model's words.
         refusal: Its words of refusal, which stand in another place.
+        calls: The tools it calls, each with its arguments as text.
         ended: How it ended: `stop`, `length` or `filter`.
         model: The model that answers, None for the one asked.
         thought: Its reasoning, where a server shows it.
@@ -111,6 +122,7 @@ class Reply:
 
     text: str = ""
     refusal: str = ""
+    calls: Sequence[tuple[str, str]] = ()
     ended: str = "stop"
     model: str | None = None
     thought: str = ""

@@ -113,7 +113,7 @@ def computing(value: str) -> Script:
     def script(asked: Asked) -> Reply:
         if asked.turn:
             return Reply(f"ANSWER: {asked.letter_of(value)}")
-        return Reply(f"```python\nimport scipy\nprint('RESULT:', '{value}')\n```")
+        return Reply(f"```python\nimport scipy.special as s\ns.j0(1.0)\nprint('RESULT:', '{value}')\n```")
 
     return script
 

@@ -104,7 +104,25 @@ def body_of(asked: Asked, reply: Reply, shape: Shape) -> bytes:
         return reply.raw
     if reply.status != 200:
         return json.dumps({"error": dict(reply.error)}).encode()
-    return json.dumps(shape(asked.api, reply, reply.model or asked.model)).encode()
+    body = shape(asked.api, reply, reply.model or asked.model)
+    return json.dumps(_calling(asked, body, reply) if reply.calls else body).encode()
+
+
+def _calling(asked: Asked, body: Body, reply: Reply) -> Body:
+    """The body of a reply that calls tools, which is the same with all of them."""
+    calls = [(f"call_{asked.turn}_{i}", {"name": n, "arguments": a}) for i, (n, a) in enumerate(reply.calls)]
+    if asked.api == "chat":
+        choice = body["choices"][0]
+        choice["message"] |= {
+            "content": reply.text or None,
+            "tool_calls": [{"id": id_, "type": "function", "function": call} for id_, call in calls],
+        }
+        choice["finish_reason"] = "tool_calls" if reply.ended == "stop" else choice["finish_reason"]
+        return body
+    items = [item for item in body["output"] if reply.text or item["type"] != "message"]
+    whole = "completed" if reply.ended == "stop" else "incomplete"
+    items += [{"type": "function_call", "id": f"fc_{id_}", "call_id": id_, "status": whole, **c} for id_, c in calls]
+    return body | {"output": items}
 
 
 def _chat_usage(reply: Reply) -> Body:

@@ -5,6 +5,7 @@ never swallowed by a callback of the loop.
 """
 
 import asyncio
+import concurrent.futures
 import functools
 import threading
 from collections.abc import Coroutine
@@ -34,3 +35,19 @@ def run[T](coroutine: Coroutine[Any, Any, T]) -> T:
     except BaseException:
         future.cancel()
         raise
+
+
+def run_unless[T](coroutine: Coroutine[Any, Any, T], given_up: "concurrent.futures.Future[None] | None") -> T | None:
+    """Run a coroutine to its end, or cancel it and return None once `given_up` is done."""
+    if given_up is None:
+        return run(coroutine)
+    if given_up.done():
+        coroutine.close()
+        return None
+    future = asyncio.run_coroutine_threadsafe(coroutine, _loop())
+    try:
+        either: list[concurrent.futures.Future[Any]] = [future, given_up]
+        concurrent.futures.wait(either, return_when=concurrent.futures.FIRST_COMPLETED)
+        return future.result() if future.done() else None
+    finally:
+        future.cancel()

@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     import httpx2
 
 
-def bounded_client(most: int, *, trust_env: bool) -> "httpx2.AsyncClient":
+def bounded_client(most: int, streamed: int, *, trust_env: bool) -> "httpx2.AsyncClient":
     """A client for the SDK.
 
     The SDK reads a body whole before anybody can look at it, so one without end would fill the memory within the
@@ -15,6 +15,7 @@ def bounded_client(most: int, *, trust_env: bool) -> "httpx2.AsyncClient":
 
     Args:
         most: Bytes of a body at most, after decompression. A longer one raises `openai.OpenAIError`.
+        streamed: The same for a stream of events, which says in hundreds of bytes what a body says in four.
         trust_env: Whether proxies of the environment are used.
     """
     import openai
@@ -30,12 +31,14 @@ def bounded_client(most: int, *, trust_env: bool) -> "httpx2.AsyncClient":
             response = await super().send(request, stream=True, **more)
             if stream:
                 return response
+            events = response.headers.get("content-type", "").startswith("text/event-stream")
+            limit = streamed if events else most
             content = bytearray()
             try:
                 async for part in response.aiter_bytes():
                     content += part
-                    if len(content) > most:
-                        raise openai.OpenAIError(f"the server sent more than {most / 1024**2:g} MiB")
+                    if len(content) > limit:
+                        raise openai.OpenAIError(f"the server sent more than {limit / 1024**2:g} MiB")
             finally:
                 await response.aclose()
             # The body is here and decompressed, which its headers must not deny.

@@ -7,7 +7,7 @@ from pathlib import Path
 from ..config import ProviderSettings
 from .embedded import REUSE_PROMPT, EmbeddedError, connect
 from .openai_api import OpenAIProvider, shared_pace
-from .protocol import ProviderError, Request, Response
+from .protocol import Call, Passed, ProviderError, Request, Response
 
 
 def open_provider(settings: ProviderSettings, run_directory: Path) -> "LlamaCpp":
@@ -36,9 +36,26 @@ class LlamaCpp:
         Raises:
             ProviderError: There is no model file, or the server does not start.
         """
+        return self._checked(self._connected().ask(request))
+
+    def pass_on(self, call: Call) -> Passed:
+        """Pass one call of an agent on, starting the server if it does not run yet.
+
+        Raises:
+            ProviderError: There is no model file, or the server does not start.
+        """
+        with call.holding_up():  # a model takes its time to load
+            client = self._connected()
+        passed = client.pass_on(call)
+        self._checked(passed.response)
+        return passed
+
+    def _connected(self) -> OpenAIProvider:
         with self._connecting:
-            client = self._client = self._client or self._connect()
-        response = client.ask(request)
+            self._client = self._client or self._connect()
+            return self._client
+
+    def _checked(self, response: Response) -> Response:
         if response.status == "failed":
             self._client = None  # the server may have died and come back on another port
         return response

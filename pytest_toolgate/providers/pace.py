@@ -7,11 +7,12 @@ than the limit falls into it. The state is three moments of the machine's monoto
 import fcntl
 import json
 import os
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from ..whole_file import write_whole
 
 _MINUTE = 60.0
 
@@ -89,9 +90,7 @@ class Pace:
 
     def exhaust(self, sentence: str) -> None:
         """Let nobody ask any more: the account is exhausted."""
-        written = self._exhausted.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-        written.write_text(sentence, "utf-8")
-        written.rename(self._exhausted)
+        write_whole(self._exhausted, sentence)
 
     def exhausted(self) -> str:
         """Why nobody may ask any more, or empty."""

@@ -24,12 +24,16 @@ class Failure:
         status: HTTP status, None when there was no answer at all.
         retry_after: Seconds the server asks to wait, None when it does not say.
         quota: The account is exhausted.
+        about_tools: What the server says has to do with tools.
+        unheard: We stopped waiting, and the server may still be at work.
     """
 
     sentence: str
     status: int | None = None
     retry_after: float | None = None
     quota: bool = False
+    about_tools: bool = False
+    unheard: bool = False
 
     @property
     def transient(self) -> bool:

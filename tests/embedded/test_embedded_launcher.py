@@ -135,7 +135,7 @@ def test_without_a_controlling_process_a_worker_gives_up_in_time(tmp_path: Path)
     begin = time.monotonic()
     with pytest.raises(EmbeddedError, match=r"within 0\.3 seconds"):
         connect(tmp_path, "local", timeout=0.3)
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < 10
 
 
 def test_a_worker_may_ask_before_the_launcher_starts(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_stopping_during_a_slow_start_does_not_wait_for_it(tmp_path: Path) -> No
     assert wait_until(lambda: started(tmp_path) != [])
     begin = time.monotonic()
     launcher.stop()
-    assert time.monotonic() - begin < 8
+    assert time.monotonic() - begin < 20
     assert not running(started(tmp_path)[0])
 
 

@@ -22,7 +22,7 @@ def body_of(server: ScriptedServer, reply: Reply, most: int = MOST) -> bytes:
             api_key="none",
             base_url=server.base_url,
             max_retries=0,
-            http_client=bounded_client(most, trust_env=False),
+            http_client=bounded_client(most, 4 * most, trust_env=False),
         ) as client:
             raw = await client.responses.with_raw_response.create(model="m", input=[{"role": "user", "content": "?"}])
             return raw.http_response.content
@@ -52,6 +52,13 @@ def test_a_longer_one_is_given_up(server: ScriptedServer, reply: dict[str, objec
     sent = Reply(status=status, **reply)  # type: ignore[arg-type]
     with pytest.raises(openai.OpenAIError, match=r"more than 0\.0625 MiB"):
         body_of(server, sent)
+
+
+def test_a_stream_of_events_may_be_longer(server: ScriptedServer) -> None:
+    headers = {"Content-Type": "text/event-stream"}
+    assert len(body_of(server, Reply(raw=b"x" * 4 * MOST, headers=headers))) == 4 * MOST
+    with pytest.raises(openai.OpenAIError, match=r"more than 0\.25 MiB"):
+        body_of(server, Reply(raw=b"x" * (4 * MOST + 1), headers=headers))
 
 
 def test_a_body_without_end_fills_no_memory(server: ScriptedServer) -> None:

@@ -1,7 +1,6 @@
 """The worker's side of the rendezvous: ask for the server with one file, read the answer from another."""
 
 import json
-import os
 import socket
 import time
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from pytest_toolgate.providers.embedded.errors import EmbeddedError
+from pytest_toolgate.whole_file import write_whole
 
 POLL = 0.05
 """Seconds between two looks at a file."""
@@ -76,12 +76,8 @@ def connect(directory: Path, name: str, timeout: float = 120.0) -> Endpoint:
 
 
 def publish(path: Path, answer: dict[str, str]) -> None:
-    """Write an answer file that readers see whole or not at all, readable by its owner only."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    temporary.unlink(missing_ok=True)
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(answer, file)
-    temporary.replace(path)
+    """Write an answer file, readable by its owner only."""
+    write_whole(path, json.dumps(answer))
 
 
 def _ask(path: Path) -> None:

@@ -125,6 +125,9 @@ class ServerProcess:
         try:
             message = json.loads(line)
             if "error" in message:
+                # It ends after that, and what its log says of it is read to its end.
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(1.0)
                 raise EmbeddedError(self.describe(f"could not start: {str(message['error']).rstrip('.')}"))
             return int(message["port"])
         except (ValueError, TypeError, KeyError) as error:
