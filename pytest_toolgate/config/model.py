@@ -1,83 +1,24 @@
 """What a run is configured to do. Every class is frozen: settings are part of the record."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from ..candidate.presentation import Scheme
+from .generator import GenerateSettings
+from .provider import ProviderSettings
+from .solver import SolveSettings, plain_types
 
-EMBEDDED = "llama-cpp"
-"""The kind of provider whose model runs in this project's own server."""
 Mode = Literal["choices-only", "question-only"]
+Tier = Literal["bubblewrap", "landlock", "none"]
+"""What keeps a script from the rest of the machine: namespaces, the kernel's Landlock without any, or nothing."""
+Severity = Literal["reject", "flag", "off"]
+"""What a finding of an extra check comes to; `off` leaves the check out."""
 GATES = ("lint", "verify", "screen", "solve")
-
-
-@dataclass(frozen=True, slots=True)
-class Retries:
-    """How often a call that failed on the wire is made again.
-
-    Attributes:
-        attempts: Requests per call at most, the first included.
-        max_wait: Longest single wait between two of them, in seconds. A server that asks for a longer one
-            fails the call at once.
-    """
-
-    attempts: int = 5
-    max_wait: float = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """Prices of one model in USD per million tokens; None is unknown, which is not free."""
-
-    input: float | None = None
-    cached: float | None = None
-    output: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderSettings:
-    """Where and how to reach models.
-
-    Attributes:
-        name: The name screens and solvers refer to.
-        kind: `openai` (any server that speaks its protocols) or the name of another registered provider.
-        api: Which of the two protocols, `responses` or `chat`.
-        base_url: Address of the server; None is the SDK's own default.
-        api_key_env: Environment variable that holds the key. Keys are named, never written.
-        max_concurrency: Calls, and agents at work, at once over all workers of a run; None is 8, and 1 for the
-            embedded model, which answers one question after the other.
-        requests_per_minute: Requests at most, over all workers of a run, evenly spaced; None is no limit.
-        tokens_per_minute: Input and output tokens at most, over all workers of a run; None is no limit.
-        timeout: Deadline for one whole reply, in seconds.
-        retries: What to do when a call fails on the wire.
-        any_model: Accept replies served by another model than the one asked.
-        prices: Model name -> prices.
-    """
-
-    name: str
-    kind: str = "openai"
-    api: Literal["responses", "chat"] = "responses"
-    base_url: str | None = None
-    api_key_env: str | None = None
-    max_concurrency: int | None = None
-    requests_per_minute: int | None = None
-    tokens_per_minute: int | None = None
-    timeout: float = 120.0
-    retries: Retries = field(default_factory=Retries)
-    any_model: bool = False
-    prices: Mapping[str, Prices] = field(default_factory=dict)
-
-    def server(self) -> dict[str, Any]:
-        """What a reply depends on besides the model: which server answers, over which protocol."""
-        return {"kind": self.kind, "api": self.api, "base_url": self.base_url, "any_model": self.any_model}
-
-    @property
-    def concurrency(self) -> int:
-        """`max_concurrency` with its default."""
-        return self.max_concurrency or (1 if self.kind == EMBEDDED else 8)
+Accept = Literal["any", "all"] | int
+"""How many solvers must solve a candidate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +27,17 @@ class VerifySettings:
 
     Attributes:
         time_limit: Wall time of one run of the script.
-        repeats: Runs per candidate, each with other letters and another hash seed.
+        repeats: Runs per candidate, each with other letters, hash seed, thread count and working directory.
         memory: Of the whole process tree.
         disk: All that the script writes.
+        warm: Start scripts as copies of a process that has the domain's software loaded.
     """
 
     time_limit: float = 300.0
     repeats: int = 2
     memory: int = 4 * 1024**3
     disk: int = 1024**3
+    warm: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,31 +80,6 @@ class ScreenSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class SolveSettings:
-    """Gate 3.
-
-    Attributes:
-        agent: Name of a registered agent.
-        provider: Name of the provider of its model.
-        model: Model name as the provider knows it.
-        reasoning: Reasoning effort, not sent when None.
-        time_limit: Wall time for the whole solve, in seconds.
-        max_turns: Model calls at most.
-        max_output_tokens: Cap on one reply.
-        hints: Tell the agent what the domain's expert notes on its installation say.
-    """
-
-    agent: str = "builtin"
-    provider: str = ""
-    model: str = ""
-    reasoning: str | None = None
-    time_limit: float = 300.0
-    max_turns: int = 12
-    max_output_tokens: int | None = None
-    hints: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Budget:
     """Caps in USD, checked before each call; None is no cap."""
 
@@ -179,7 +97,7 @@ class DomainSettings:
     """What a user sets for a domain.
 
     Attributes:
-        python: The interpreter that has the target software; None is the one pytest runs with.
+        python: The interpreter that has the target software; None is the domain's own, else the one pytest runs with.
     """
 
     python: Path | None = None
@@ -190,11 +108,15 @@ class Settings:
     """Everything in `toolgate.yaml`."""
 
     domain: str | None = None
+    sandbox: Tier = "bubblewrap"
     domains: Mapping[str, DomainSettings] = field(default_factory=dict)
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     verify: VerifySettings = field(default_factory=VerifySettings)
+    checks: Mapping[str, Severity] = field(default_factory=dict)
     screens: tuple[ScreenSettings, ...] = ()
-    solve: SolveSettings | None = None
+    solve: tuple[SolveSettings, ...] = ()
+    accept: Accept = "any"
+    generate: GenerateSettings | None = None
     budget: Budget = field(default_factory=Budget)
 
     @property
@@ -207,25 +129,27 @@ class Settings:
         """The screens that are reported only, in order."""
         return tuple(screen for screen in self.screens if screen.mode is not None)
 
+    @property
+    def needed_solvers(self) -> int:
+        """How many solvers must solve a candidate."""
+        return {"any": 1, "all": len(self.solve)}[self.accept] if isinstance(self.accept, str) else self.accept
+
+    def providers_of(self, gates: Collection[str]) -> set[str]:
+        """Names of the providers whose models these gates ask."""
+        used = {screen.provider for screen in self.screens if "screen" in gates}
+        return used | {solver.provider for solver in self.solve if "solve" in gates}
+
     def configured_gates(self) -> tuple[str, ...]:
         """The gates this configuration can run, in order."""
         present = {
             "lint": True,
             "verify": True,
             "screen": bool(self.verdict_screens),
-            "solve": self.solve is not None,
+            "solve": bool(self.solve),
         }
         return tuple(gate for gate in GATES if present[gate])
 
     def plain(self) -> dict[str, Any]:
         """The settings as JSON types, for the record. They hold names of keys, never keys."""
-        plain: dict[str, Any] = _plain(dataclasses.asdict(self))
+        plain: dict[str, Any] = plain_types(dataclasses.asdict(self))
         return plain
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(child) for key, child in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(child) for child in value]
-    return str(value) if isinstance(value, Path) else value

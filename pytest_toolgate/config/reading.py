@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from ..candidate.document import Node, decode, read_bytes, read_document
 from ..candidate.faults import CandidateError
-from .model import EMBEDDED, ProviderSettings, ScreenSettings, Settings, SolveSettings
+from .checking import Known, check
+from .model import Settings
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
@@ -23,22 +24,27 @@ _LEAST: Mapping[str, float] = {
     "attempts": 1, "max_wait": 0, "max_concurrency": 1, "requests_per_minute": 1, "tokens_per_minute": 1,
     "timeout": 0.001, "time_limit": 0.001, "repeats": 1,
     "memory": 64 * 1024**2, "disk": 1024**2, "samples": 1, "reject_at": 1, "max_output_tokens": 1,
-    "max_turns": 1, "usd": 0, "usd_per_candidate": 0, "input": 0, "cached": 0, "output": 0,
+    "max_turns": 1, "accept": 1, "usd": 0, "usd_per_candidate": 0, "input": 0, "cached": 0, "output": 0,
 }  # fmt: skip
 _MOST = 1e15
+# Lists of one may be written without being a list.
+_ONE_OR_MORE = ("solve",)
 
 
 class ConfigError(Exception):
     """A configuration that cannot be used, as one sentence with file, line and key."""
 
 
-def read_settings(path: Path, *, kinds: Collection[str], agents: Collection[str]) -> Settings:
+def read_settings(
+    path: Path, *, kinds: Collection[str], agents: Collection[str], checks: Collection[str] = ()
+) -> Settings:
     """Read and check a configuration file.
 
     Args:
         path: The file.
         kinds: Known provider kinds.
         agents: Known agents.
+        checks: Known extra checks.
 
     Raises:
         ConfigError: The file cannot be read or does not make sense.
@@ -53,7 +59,7 @@ def read_settings(path: Path, *, kinds: Collection[str], agents: Collection[str]
         raise ConfigError(f"{where}: {fault.sentence}") from None
     reader = _Reader(path)
     settings: Settings = reader.build(Settings, root, "")
-    _check(settings, reader, root, kinds, agents)
+    check(settings, reader.refuse, root, Known(kinds, agents, checks))
     return settings
 
 
@@ -89,10 +95,13 @@ class _Reader:
     def value(self, hint: Any, node: Node, key: str) -> Any:  # noqa: ANN401 - what the hint says
         origin, arguments = typing.get_origin(hint), typing.get_args(hint)
         if origin in (typing.Union, types.UnionType):
-            return self.value(next(a for a in arguments if a is not type(None)), node, key)
+            words, *other = (a for a in arguments if a is not type(None))
+            return self.word_or(words, other[0], node, key) if other else self.value(words, node, key)
         if origin is Mapping:
             return self.mapping(arguments[1], node, key)
         if origin is tuple:
+            if key in _ONE_OR_MORE and isinstance(node.value, dict):
+                return (self.value(arguments[0], node, key),)
             if not isinstance(node.value, list):
                 raise self.refuse("must be a list", node, key)
             return tuple(self.value(arguments[0], child, f"{key}[{i}]") for i, child in enumerate(node.value))
@@ -102,9 +111,22 @@ class _Reader:
             raise self.refuse("must be the name of an environment variable, not its value", node, key)
         return self.scalar(hint, self.text(node, key), node, key)
 
+    def word_or(self, words: Any, number: Any, node: Node, key: str) -> Any:  # noqa: ANN401 - what the hint says
+        text = self.text(node, key)
+        if text in (known := typing.get_args(words)):
+            return text
+        try:
+            return self.number(number, text, node, key)
+        except ConfigError:
+            sentence = f"must be {', '.join(known)} or a whole number from 1 on, not `{node.value}`"
+            raise self.refuse(sentence, node, key) from None
+
     def mapping(self, cls: Any, node: Node, key: str) -> dict[str, Any]:  # noqa: ANN401 - any settings class
         if not isinstance(node.value, dict):
             raise self.refuse("must be a mapping", node, key)
+        if not dataclasses.is_dataclass(cls):
+            written = {name: child for name, child in node.value.items() if child.value is not None}
+            return {name: self.value(cls, child, f"{key}.{name}") for name, child in written.items()}
         given = {"name"} & {field.name for field in dataclasses.fields(cls)}
         return {
             name: self.build(cls, child, f"{key}.{name}", **dict.fromkeys(given, name))
@@ -149,79 +171,3 @@ class _Reader:
         if not least <= number <= _MOST:
             raise self.refuse(f"must be at least {least:g} and at most {_MOST:g}, not `{node.value}`", node, key)
         return number
-
-
-def _check(settings: Settings, reader: _Reader, root: Node, kinds: Collection[str], agents: Collection[str]) -> None:
-    """What no single value shows: names that must be unique or known, and numbers that must fit together."""
-    for provider in settings.providers.values():
-        node = _at(root, "providers", provider.name)
-        if not _NAME.fullmatch(provider.name):
-            raise reader.refuse(
-                "must be a name of letters, digits, `.`, `_` and `-`", node, f"providers.{provider.name}"
-            )
-        if provider.api_key_env is not None and not _VARIABLE_NAME.fullmatch(provider.api_key_env):
-            sentence = "must be the name of an environment variable; a key itself is never written or expanded here"
-            raise reader.refuse(sentence, node, f"providers.{provider.name}.api_key_env")
-        if provider.kind not in kinds:
-            known = ", ".join(sorted(kinds))
-            raise reader.refuse(
-                f"is not a known kind of provider; known are {known}", node, f"providers.{provider.name}.kind"
-            )
-    names: set[str] = set()
-    for i, screen in enumerate(settings.screens):
-        node, key = _at(root, "screens", i), f"screens[{i}]"
-        if screen.name in names or not _NAME.fullmatch(screen.name):
-            raise reader.refuse("must be a name of its own, of letters, digits, `.`, `_` and `-`", node, f"{key}.name")
-        names.add(screen.name)
-        _check_provider(screen, settings, reader, node, key)
-        if screen.reject_at > screen.samples:
-            raise reader.refuse(
-                f"is more than the {screen.samples} samples; no reply could reject", node, f"{key}.reject_at"
-            )
-    if settings.screens and not settings.verdict_screens:
-        sentence = "need at least one screen without `mode`: cue screens are reported and decide nothing"
-        raise reader.refuse(sentence, _at(root, "screens"), "screens")
-    if settings.solve is not None:
-        node = _at(root, "solve")
-        if settings.solve.agent not in agents:
-            known = ", ".join(sorted(agents))
-            raise reader.refuse(
-                f"`{settings.solve.agent}` is not a known agent; known are {known}", node, "solve.agent"
-            )
-        _check_provider(settings.solve, settings, reader, node, "solve")
-    if settings.budget.capped:
-        _check_prices(settings, reader, _at(root, "budget"))
-
-
-def _check_provider(
-    user: ScreenSettings | SolveSettings, settings: Settings, reader: _Reader, node: Node, key: str
-) -> None:
-    if user.provider not in settings.providers:
-        known = ", ".join(settings.providers) or "none"
-        raise reader.refuse(f"`{user.provider}` is not under `providers`; there is {known}", node, f"{key}.provider")
-
-
-def _check_prices(settings: Settings, reader: _Reader, node: Node) -> None:
-    """A budget can only be kept where every price is known."""
-    users: list[ScreenSettings | SolveSettings] = [
-        *settings.screens,
-        *([settings.solve] if settings.solve else []),
-    ]
-    for user in users:
-        provider: ProviderSettings = settings.providers[user.provider]
-        price = provider.prices.get(user.model)
-        if provider.kind != EMBEDDED and (price is None or price.input is None or price.output is None):
-            where = f"providers.{provider.name}.prices"
-            sentence = f"needs the prices of `{user.model}`: give `input` and `output` under `{where}`"
-            raise reader.refuse(sentence, node, "budget")
-
-
-def _at(root: Node, *path: str | int) -> Node:
-    node = root
-    for step in path:
-        value = node.value
-        if isinstance(value, dict) and isinstance(step, str):
-            node = value.get(step, node)
-        elif isinstance(value, list) and isinstance(step, int):
-            node = value[step]
-    return node

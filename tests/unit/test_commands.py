@@ -34,6 +34,44 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert [path.name for path in tmp_path.iterdir()] == ["toolgate.yaml"]
 
 
+def test_a_domain_is_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What becomes of the package is in tests/plugin/test_new_domain.py."""
+    assert main(["init", "--domain", "lab", "there"]) == 0
+    files = [path.relative_to(tmp_path).as_posix() for path in sorted(tmp_path.rglob("*")) if path.is_file()]
+    assert files == [
+        "there/toolgate-domain-lab/pyproject.toml",
+        "there/toolgate-domain-lab/toolgate_domain_lab/__init__.py",
+        "there/toolgate-domain-lab/toolgate_domain_lab/guide.md",
+        "there/toolgate-domain-lab/toolgate_domain_lab/seeds/first.yaml",
+    ]
+    assert sorted(capsys.readouterr().out.splitlines()) == files
+    assert main(["init", "--domain", "lab", "there"]) == 2
+    assert "there/toolgate-domain-lab exists; nothing was written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--domain", "scipy"], "the domain `scipy` is installed already"),
+        (["--domain", "My Lab"], "the name `My Lab` is not of the form [a-z0-9_-]+"),
+        (["--domain", "lab-"], "with a letter or digit at both ends"),
+        (["--domain", ""], "the name `` is not of the form"),
+        (["--domain", "../lab"], "the name `../lab` is not of the form"),
+        (["--domain", "3d"], "`3d` is no name that a script can import"),
+        (["--domain", "lab", "--package", "a.b"], "name the software's top-level package with --package"),
+        (["--domain", "lab", "--package", "class"], "`class` is no name that a script can import"),
+        (["--domain", "statistics"], "`statistics` is part of Python"),
+        (["--package", "lab"], "name the domain with --domain"),
+    ],
+)
+def test_a_domain_that_would_not_work_is_not_written(
+    arguments: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", *arguments]) == 2
+    assert words in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_skeleton_has_faults_until_it_is_filled_in(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "item-1", "--domain", "scipy"]) == 0
     assert main(["lint", "candidates", "--json"]) == 1

@@ -1,6 +1,7 @@
 """Reading the configuration: values checked, faults told with file, line and key."""
 
 import contextlib
+import math
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from pytest_toolgate.config import ConfigError, Settings, read_settings
 
 KINDS = ("llama-cpp", "openai")
-AGENTS = ("builtin", "codex")
+AGENTS = ("builtin", "codex", "command")
+CHECKS = ("basix-layout", "perturb")
 
 WHOLE = """\
 domain: fenicsx
@@ -31,7 +33,7 @@ solve: {agent: codex, provider: openai, model: gpt-5.4, reasoning: medium, time_
 def read(folder: Path, text: str, name: str = "toolgate.yaml") -> Settings:
     path = folder / name
     path.write_text(text, "utf-8")
-    return read_settings(path, kinds=KINDS, agents=AGENTS)
+    return read_settings(path, kinds=KINDS, agents=AGENTS, checks=CHECKS)
 
 
 def refused(folder: Path, text: str) -> str:
@@ -64,8 +66,7 @@ def test_a_whole_configuration(tmp_path: Path) -> None:
         "independent",
     )
     assert (strong.reasoning, strong.samples, strong.presentations) == (None, 5, "distinct-slots")
-    assert settings.solve is not None
-    assert settings.solve.agent == "codex"
+    assert [(solver.name, solver.agent) for solver in settings.solve] == [("codex", "codex")]
     assert settings.configured_gates() == ("lint", "verify", "screen", "solve")
 
 
@@ -73,6 +74,12 @@ def test_defaults(tmp_path: Path) -> None:
     settings = read(tmp_path, "domain: scipy\nscreens: []\n")
     assert settings == Settings(domain="scipy")
     assert settings.configured_gates() == ("lint", "verify")
+
+
+def test_what_findings_of_checks_come_to(tmp_path: Path) -> None:
+    settings = read(tmp_path, "checks: {perturb: off, basix-layout: }\n")
+    assert settings.checks == {"perturb": "off"}
+    assert settings.plain()["checks"] == {"perturb": "off"}
 
 
 def test_a_setting_with_nothing_written_is_left_out(tmp_path: Path) -> None:
@@ -151,7 +158,7 @@ def screen(text: str) -> str:
         pytest.param(
             provider("") + "solve: {agent: codx, provider: p, model: m}",
             3,
-            ("`codx`", "builtin, codex"),
+            ("`codx`", "builtin, codex, command"),
             id="agent",
         ),
         pytest.param(
@@ -160,6 +167,9 @@ def screen(text: str) -> str:
             ("prices of `m`", "`providers.p.prices`"),
             id="budget-without-prices",
         ),
+        pytest.param("checks:\n  pertub: flag", 2, ("`checks.pertub`", "nearest", "`perturb`"), id="check"),
+        pytest.param("checks: {perturb: no}", 1, ("`checks.perturb`", "reject, flag, off"), id="severity"),
+        pytest.param("checks: [perturb]", 1, ("mapping",), id="checks"),
         pytest.param("budget: {usd: -1}", 1, ("at least 0",), id="budget"),
         pytest.param("verify: {memory: 1}", 1, ("at least",), id="memory"),
         pytest.param("a: 1\na: 2", 2, ("twice",), id="H13"),
@@ -212,3 +222,124 @@ _TREES = st.recursive(
 def test_no_configuration_raises_anything_else(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     with contextlib.suppress(ConfigError):
         read(tmp_path_factory.getbasetemp(), text)
+
+
+# --- solvers ------------------------------------------------------------------------------------------------
+
+LAB = "providers: {p: {}}\n"
+TWO = "solve:\n  - {agent: codex, provider: p, model: m}\n  - {provider: p, model: m, name: small, control: true}\n"
+
+
+def test_one_solver_or_several(tmp_path: Path) -> None:
+    [one] = read(tmp_path, LAB + "solve: {provider: p, model: m}").solve
+    assert (one.name, one.agent, one.control) == ("builtin", "builtin", False)
+    first, second = read(tmp_path, LAB + TWO).solve
+    assert (first.name, first.title) == ("codex", "agent `codex`")
+    assert (second.name, second.agent, second.control, second.title) == ("small", "builtin", True, "solver `small`")
+    assert read(tmp_path, "solve: []").configured_gates() == ("lint", "verify")
+
+
+@pytest.mark.parametrize(("written", "accept", "needed"), [("any", "any", 1), ("all", "all", 2), ("2", 2, 2)])
+def test_how_many_must_solve(tmp_path: Path, written: str, accept: str | int, needed: int) -> None:
+    settings = read(tmp_path, f"{LAB}{TWO}accept: {written}\n")
+    assert (settings.accept, settings.needed_solvers) == (accept, needed)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        pytest.param("solve: text", 2, ("`solve` must be a list",), id="neither"),
+        pytest.param("solve: [{provider: p}, x]", 2, ("`solve[1]` must be a mapping",), id="no-mapping"),
+        pytest.param("solve: {provider: p, modl: m}", 2, ("`solve.modl`", "`model`"), id="key-of-one"),
+        pytest.param("solve:\n  - {provider: p}\n  - {modl: m}", 4, ("`solve[1].modl`",), id="key-of-several"),
+        pytest.param("solve: {agent: x, provider: p}", 2, ("`solve.agent` `x`", "builtin, codex"), id="agent-of-one"),
+        pytest.param("solve:\n  - {provider: p}\n  - {agent: x}", 4, ("`solve[1].agent` `x`",), id="agent-of-several"),
+        pytest.param("solve:\n  - {provider: q}", 3, ("`solve[0].provider` `q`", "there is p"), id="provider"),
+        pytest.param(
+            "solve:\n  - {provider: p}\n  - {provider: p}", 4, ("`solve[1].name` `builtin` is the name of another",),
+            id="one-name-for-two",
+        ),
+        pytest.param("solve: {provider: p, name: a b}", 2, ("`solve.name` must be a name of letters",), id="name"),
+        pytest.param(
+            "solve: {provider: p, reject_if_control_solves: true}", 2,
+            ("`solve.reject_if_control_solves` needs `control: true`",), id="no-control",
+        ),
+        pytest.param(f"{TWO}accept: 3", 5, ("`accept` asks for 3 solvers, and there are 2 under `solve`",), id="more"),
+        pytest.param("accept: 1", 2, ("`accept` asks for 1 solver, and there is no solver",), id="none"),
+        pytest.param(f"{TWO}accept: 0", 5, ("`accept` must be any, all or a whole number from 1 on, not `0`",), id="0"),
+        pytest.param(f"{TWO}accept: most", 5, ("must be any, all or a whole number",), id="word"),
+        pytest.param(f"{TWO}accept: 1.5", 5, ("must be any, all or a whole number",), id="fraction"),
+        pytest.param(f"{TWO}accept: [any]", 5, ("`accept` must be a single value",), id="list"),
+    ],
+)  # fmt: skip
+def test_faults_of_solvers(tmp_path: Path, text: str, line: int, words: tuple[str, ...]) -> None:
+    message = refused(tmp_path, LAB + text + "\n")
+    assert message.startswith(f":{line}:")
+    assert all(word in message for word in words), message
+
+
+def test_a_budget_needs_the_price_of_every_solver(tmp_path: Path) -> None:
+    prices = "providers: {p: {prices: {a: {input: 1, output: 1}}}}\nbudget: {usd: 1}\n"
+    solve = "solve: [{provider: p, model: a}, {name: two, provider: p, model: b}]\n"
+    assert "needs the prices of `b`" in refused(tmp_path, prices + solve)
+
+
+# --- agents with a program of their own ---------------------------------------------------------------------
+
+
+def command(arguments: str, more: str = "") -> str:
+    return f"solve: {{agent: command, command: [{arguments}], provider: p, model: m{more}}}"
+
+
+def test_a_command_and_what_it_is_shown(tmp_path: Path) -> None:
+    text = LAB + command("answerer, '--at={base_url}', '{{x}}'", ", show: [../tools, /opt/data]")
+    [solver] = read(tmp_path, text).solve
+    assert solver.command == ("answerer", "--at={base_url}", "{{x}}")
+    assert solver.show == (tmp_path / "../tools", Path("/opt/data"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        pytest.param("solve: {agent: command, provider: p}", ("`solve.command` must be the arguments",), id="nothing"),
+        pytest.param(command("x, '{promt}'"), ("unknown placeholder `{promt}`", "{prompt_file}"), id="unknown"),
+        pytest.param(command("x, '{prompt'"), ("a single `{`", "`{{`"), id="brace"),
+        pytest.param(command("x, 'a}'"), ("a single `}`", "`}}`"), id="closing-brace"),
+        pytest.param(command("./x"), ("`./x`", "PATH or an absolute path"), id="relative"),
+        pytest.param(command("x, '{reasoning}'"), ("no `reasoning` is set",), id="no-reasoning"),
+        pytest.param(command("x", ", reasoning: low"), ("no {reasoning}", "`reasoning: low`"), id="lost-reasoning"),
+        pytest.param(command("x", ", program: /bin/x"), ("`solve.program` is the first argument",), id="program"),
+        pytest.param("solve: {agent: codex, command: [x], provider: p}", ("is for `agent: command`",), id="other"),
+        pytest.param("solve: {show: [/opt], provider: p}", ("`solve.show` is for agents",), id="builtin"),
+        pytest.param("solve: {command: x, provider: p}", ("`solve.command` must be a list",), id="text"),
+    ],
+)
+def test_faults_of_programs(tmp_path: Path, text: str, words: tuple[str, ...]) -> None:
+    message = refused(tmp_path, LAB + text + "\n")
+    assert message.startswith(":2:")
+    assert all(word in message for word in words), message
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "screens: [{name: s, provider: p, model: m}]",
+            ("`screens[0].provider`", "screens ask by `responses` or `chat`"),
+        ),
+        ("solve: {provider: p, model: m}", ("`solve.provider`", "the agent `builtin` asks by `responses` or `chat`")),
+    ],
+)
+def test_messages_is_for_agents_that_speak_it(tmp_path: Path, text: str, words: tuple[str, ...]) -> None:
+    provider = "providers: {p: {api: messages}}\n"
+    message = refused(tmp_path, provider + text)
+    assert message.startswith(":2:")
+    assert all(word in message for word in words), message
+    assert read(tmp_path, f"{provider}solve: {{agent: codex, provider: p, model: m}}").solve
+
+
+def test_only_the_built_in_agent_has_a_limit_of_turns_by_itself(tmp_path: Path) -> None:
+    text = "solve: [{provider: p, model: m}, {agent: codex, provider: p, model: m}]"
+    builtin, other = read(tmp_path, LAB + text).solve
+    assert (builtin.max_turns, other.max_turns, other.most_turns) == (12, None, math.inf)
+    assert builtin.asked()["max_turns"] == 12
