@@ -3,12 +3,12 @@
 `docs/database.md` explains the tables for readers; keep the two together.
 """
 
-VERSION = 2
+VERSION = 5
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS runs (
     id TEXT PRIMARY KEY, time TEXT NOT NULL, version TEXT NOT NULL, seed INTEGER NOT NULL,
-    gates TEXT NOT NULL, settings TEXT NOT NULL, machine TEXT NOT NULL
+    gates TEXT NOT NULL, settings TEXT NOT NULL, machine TEXT NOT NULL, seal TEXT, audit TEXT
 ) STRICT;
 CREATE TABLE IF NOT EXISTS run_events (
     id TEXT PRIMARY KEY, time TEXT NOT NULL, run_id TEXT NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL
@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS candidates (
 ) STRICT;
 CREATE TABLE IF NOT EXISTS attempts (
     id TEXT PRIMARY KEY, time TEXT NOT NULL, run_id TEXT NOT NULL, path TEXT NOT NULL,
-    candidate_id TEXT, content_id TEXT, fingerprint TEXT
+    candidate_id TEXT, content_id TEXT, fingerprint TEXT, round_id TEXT
 ) STRICT;
 CREATE TABLE IF NOT EXISTS gates (
     id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, gate TEXT NOT NULL,
@@ -31,7 +31,12 @@ CREATE TABLE IF NOT EXISTS script_runs (
     presentation TEXT NOT NULL, environment TEXT NOT NULL, sandbox TEXT NOT NULL, ended TEXT NOT NULL,
     exit_code INTEGER, signal INTEGER, answer TEXT, matched TEXT, wall REAL NOT NULL, cpu REAL NOT NULL,
     peak_memory INTEGER NOT NULL, disk_used INTEGER NOT NULL, used TEXT NOT NULL, stdout TEXT NOT NULL,
-    stderr TEXT NOT NULL
+    stderr TEXT NOT NULL, alone INTEGER NOT NULL DEFAULT 0, files_made INTEGER, stdout_bytes INTEGER,
+    stderr_bytes INTEGER, called TEXT
+) STRICT;
+CREATE TABLE IF NOT EXISTS checks (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, name TEXT NOT NULL, verdict TEXT NOT NULL,
+    sentence TEXT NOT NULL, evidence TEXT NOT NULL, seconds REAL NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS replies (
     id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, run_id TEXT NOT NULL,
@@ -61,13 +66,26 @@ CREATE TABLE IF NOT EXISTS agent_runs (
     chosen TEXT, value TEXT, correct INTEGER, used TEXT NOT NULL, transcript TEXT NOT NULL,
     turns INTEGER NOT NULL,
     input_tokens INTEGER, cached_tokens INTEGER, output_tokens INTEGER, reasoning_tokens INTEGER, cost REAL,
-    wall REAL NOT NULL
+    wall REAL NOT NULL, solver TEXT, control INTEGER NOT NULL DEFAULT 0, agent_version TEXT,
+    called TEXT
 ) STRICT;
 CREATE TABLE IF NOT EXISTS agent_replies (
     id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, run_id TEXT NOT NULL, number INTEGER NOT NULL,
     provider TEXT NOT NULL, base_url TEXT NOT NULL, model_asked TEXT NOT NULL, model_served TEXT, status TEXT NOT NULL,
     text TEXT NOT NULL, note TEXT NOT NULL, input_tokens INTEGER, cached_tokens INTEGER, output_tokens INTEGER,
-    reasoning_tokens INTEGER, cost REAL, requests INTEGER NOT NULL, latency REAL NOT NULL
+    reasoning_tokens INTEGER, cost REAL, requests INTEGER NOT NULL, latency REAL NOT NULL,
+    solver TEXT, control INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE IF NOT EXISTS rounds (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, run_id TEXT NOT NULL, domain TEXT NOT NULL, number INTEGER NOT NULL,
+    prompt TEXT NOT NULL, known TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS proposals (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, run_id TEXT NOT NULL, round_id TEXT NOT NULL, ended TEXT NOT NULL,
+    note TEXT NOT NULL, content TEXT, settings TEXT NOT NULL, agent TEXT NOT NULL, agent_version TEXT,
+    environment TEXT NOT NULL,
+    used TEXT NOT NULL, called TEXT, transcript TEXT NOT NULL, turns INTEGER NOT NULL, input_tokens INTEGER,
+    cached_tokens INTEGER, output_tokens INTEGER, reasoning_tokens INTEGER, cost REAL, wall REAL NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS uses (
     id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, kind TEXT NOT NULL,
@@ -92,13 +110,37 @@ CREATE INDEX IF NOT EXISTS outcomes_by_attempt ON outcomes (attempt_id);
 CREATE INDEX IF NOT EXISTS candidates_by_fingerprint ON candidates (fingerprint);
 CREATE INDEX IF NOT EXISTS cues_by_attempt ON cues (attempt_id);
 CREATE INDEX IF NOT EXISTS preflights_by_run ON preflights (run_id);
+CREATE INDEX IF NOT EXISTS checks_by_attempt ON checks (attempt_id);
+CREATE INDEX IF NOT EXISTS rounds_by_domain ON rounds (domain, number);
+CREATE INDEX IF NOT EXISTS proposals_by_round ON proposals (round_id);
+CREATE INDEX IF NOT EXISTS attempts_by_round ON attempts (round_id);
 """
 # What brings a database of an earlier version up to date, before what is new is added.
 _UPGRADES = {
     1: (
         "ALTER TABLE replies ADD COLUMN request TEXT NOT NULL DEFAULT '{}'",
         "ALTER TABLE uses ADD COLUMN correct INTEGER",
-    )
+    ),
+    2: (
+        "ALTER TABLE script_runs ADD COLUMN alone INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE script_runs ADD COLUMN files_made INTEGER",
+        "ALTER TABLE script_runs ADD COLUMN stdout_bytes INTEGER",
+        "ALTER TABLE script_runs ADD COLUMN stderr_bytes INTEGER",
+    ),
+    3: (
+        "ALTER TABLE agent_runs ADD COLUMN solver TEXT",
+        "ALTER TABLE agent_runs ADD COLUMN control INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE agent_runs ADD COLUMN agent_version TEXT",
+        "ALTER TABLE agent_runs ADD COLUMN called TEXT",
+        "ALTER TABLE agent_replies ADD COLUMN solver TEXT",
+        "ALTER TABLE agent_replies ADD COLUMN control INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE script_runs ADD COLUMN called TEXT",
+        "ALTER TABLE runs ADD COLUMN seal TEXT",
+    ),
+    4: (
+        "ALTER TABLE attempts ADD COLUMN round_id TEXT",
+        "ALTER TABLE runs ADD COLUMN audit TEXT",
+    ),
 }
 
 

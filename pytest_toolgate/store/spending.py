@@ -23,7 +23,12 @@ def spent(store: Store, run_id: str, attempt_id: str | None = None) -> Spent:
     # What a preflight costs is spent for the run, and for no candidate.
     preflights = "" if attempt_id else "UNION ALL SELECT cost, status FROM preflights WHERE run_id = :run "
     # A candidate that was begun again, after a process had died over it, has several attempts in the run.
-    twins = "SELECT id FROM attempts WHERE run_id = :run AND path = (SELECT path FROM attempts WHERE id = :attempt)"
+    # One that a generator has proposed has its round as well, whose calls are recorded under the round's key.
+    same = "SELECT path FROM attempts WHERE id = :attempt OR round_id = :attempt"
+    twins = (
+        f"SELECT id FROM attempts WHERE run_id = :run AND path IN ({same}) UNION "
+        f"SELECT round_id FROM attempts WHERE run_id = :run AND path IN ({same})"
+    )
     where = "run_id = :run" + ("" if attempt_id is None else f" AND (attempt_id = :attempt OR attempt_id IN ({twins}))")
     rows = store.query(
         "SELECT total(cost) AS usd, coalesce(sum(cost IS NULL AND status <> 'failed'), 0) AS unknown FROM "
@@ -43,7 +48,7 @@ def dearest_call(
         f"SELECT max(cost) AS usd FROM (SELECT cost FROM replies WHERE {to_model} "
         "AND json_extract(settings, '$.reasoning') IS :reasoning "
         "AND json_extract(settings, '$.max_output_tokens') IS :cap "
-        f"UNION ALL SELECT cost FROM agent_replies WHERE {to_model})",
+        f"UNION ALL SELECT cost FROM agent_replies WHERE {to_model} AND status <> 'abandoned')",  # that is a guess
         {"run": run_id, "provider": provider, "model": model, "reasoning": reasoning, "cap": max_output_tokens},
     )
     usd: float | None = rows[0]["usd"]

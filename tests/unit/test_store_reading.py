@@ -231,3 +231,28 @@ def test_a_candidate_whose_id_was_changed_has_one_item(tmp_path: Path) -> None:
     items.write("new", "c/item.yaml", document(id="new"))
     assert sorted(entry.id for entry in read_entries(tmp_path)) == ["new", "other"]
     assert items.remove("c/item.yaml") == [tmp_path / "new.json"]
+
+
+@pytest.mark.parametrize(
+    ("solved", "control", "needed"),
+    [
+        (True, False, "yes"),
+        (True, True, "no"),
+        (True, None, "unknown"),
+        (True, "never begun", "unknown"),
+        (False, "never begun", None),
+        (None, "never begun", None),
+    ],
+)
+def test_whether_the_software_was_needed(
+    store: Store, solved: bool | None, control: bool | str | None, needed: str | None
+) -> None:
+    settings = {"solve": [{"name": "strong", "control": True}, {"name": "other", "control": False}]}
+    run = store.append("runs", {"version": "1", "seed": 0, "gates": [], "settings": settings, "machine": {}})
+    attempt = store.append("attempts", {"run_id": run, "path": "x.yaml"})
+    rows = [("other", 0, True), ("strong", 0, solved)] + ([] if isinstance(control, str) else [("strong", 1, control)])
+    for solver, is_control, correct in rows:
+        row = store.append("agent_runs", agent_run(solver=solver, control=is_control))
+        use = {"attempt_id": attempt, "kind": "agent_run", "used_id": row, "reused": False, "correct": correct}
+        store.append("uses", use)
+    assert read_record(store, attempt)["record"]["needed"] == needed

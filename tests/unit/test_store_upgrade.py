@@ -188,6 +188,46 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
+# What version 2 brought.
+SCHEMA_2 = """
+ALTER TABLE replies ADD COLUMN request TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE uses ADD COLUMN correct INTEGER;
+CREATE TABLE cues (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, attempt_id TEXT NOT NULL, cue TEXT NOT NULL, picks TEXT NOT NULL,
+    score REAL
+) STRICT;
+CREATE TABLE preflights (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, run_id TEXT NOT NULL, provider TEXT NOT NULL, base_url TEXT NOT NULL,
+    settings TEXT NOT NULL, status TEXT NOT NULL, text TEXT NOT NULL, note TEXT NOT NULL, model_served TEXT,
+    input_tokens INTEGER, cached_tokens INTEGER, output_tokens INTEGER, reasoning_tokens INTEGER, cost REAL,
+    requests INTEGER NOT NULL, latency REAL NOT NULL
+) STRICT;
+CREATE INDEX cues_by_attempt ON cues (attempt_id);
+CREATE INDEX preflights_by_run ON preflights (run_id);
+PRAGMA user_version=2;
+"""
+# What version 3 brought.
+SCHEMA_3 = """
+ALTER TABLE script_runs ADD COLUMN alone INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE script_runs ADD COLUMN files_made INTEGER;
+ALTER TABLE script_runs ADD COLUMN stdout_bytes INTEGER;
+ALTER TABLE script_runs ADD COLUMN stderr_bytes INTEGER;
+PRAGMA user_version=3;
+"""
+# What version 4 brought.
+SCHEMA_4 = """
+ALTER TABLE agent_runs ADD COLUMN solver TEXT;
+ALTER TABLE agent_runs ADD COLUMN control INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE agent_runs ADD COLUMN agent_version TEXT;
+ALTER TABLE agent_runs ADD COLUMN called TEXT;
+ALTER TABLE agent_replies ADD COLUMN solver TEXT;
+ALTER TABLE agent_replies ADD COLUMN control INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE script_runs ADD COLUMN called TEXT;
+ALTER TABLE runs ADD COLUMN seal TEXT;
+PRAGMA user_version=4;
+"""
+
+
 @pytest.fixture
 def store(path: Path) -> Iterator[Store]:
     opened = Store(path)
@@ -204,15 +244,33 @@ def test_every_row_is_there_as_it_was(store: Store) -> None:
 
 def test_it_has_become_what_a_new_one_is(store: Store, tmp_path: Path) -> None:
     Store(tmp_path / "new.db").close()
-    assert version(store.path) == version(tmp_path / "new.db") == schema.VERSION == 2
+    assert version(store.path) == version(tmp_path / "new.db") == schema.VERSION == 5
     assert columns(store.path) == columns(tmp_path / "new.db")
-    assert {"cues", "preflights"} <= columns(store.path).keys()
+    assert {"cues", "preflights", "checks", "rounds", "proposals"} <= columns(store.path).keys()
+
+
+@pytest.mark.parametrize("later", [SCHEMA_2, SCHEMA_2 + SCHEMA_3, SCHEMA_2 + SCHEMA_3 + SCHEMA_4], ids=["2", "3", "4"])
+def test_so_has_one_of_a_later_version(path: Path, tmp_path: Path, later: str) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(later)
+    Store(path).close()
+    Store(tmp_path / "new.db").close()
+    assert version(path) == schema.VERSION
+    assert columns(path) == columns(tmp_path / "new.db")
 
 
 def test_what_nobody_recorded_then_reads_as_nothing(store: Store) -> None:
     assert store.query("SELECT request FROM replies") == [{"request": "{}"}]
+    assert store.query("SELECT alone, files_made, stdout_bytes, stderr_bytes, called FROM script_runs") == [
+        {"alone": 0, "files_made": None, "stdout_bytes": None, "stderr_bytes": None, "called": None}
+    ]
+    assert store.query("SELECT solver, control, agent_version, called FROM agent_runs") == [
+        {"solver": None, "control": 0, "agent_version": None, "called": None}
+    ]
+    assert store.query("SELECT solver, control FROM agent_replies") == [{"solver": None, "control": 0}]
     record = read_record(store, "attempt")["record"]
     assert record["cues"] == []
+    assert record["needed"] is None
     assert [(reply["id"], reply["request"], reply["value"]) for reply in record["replies"]] == [
         ("reply", {}, "0.060723")
     ]
@@ -314,7 +372,7 @@ def test_whoever_is_at_work_in_it_is_not_disturbed(path: Path, statement: str) -
     go.set()
     other.join(60)
     assert other.exitcode == 0
-    assert version(path) == 2
+    assert version(path) == schema.VERSION
     assert len(store.query("SELECT * FROM run_events")) == (2 if statement.startswith("INSERT") else 1)
     store.close()
 
