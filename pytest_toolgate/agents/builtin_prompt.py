@@ -1,23 +1,32 @@
-"""What the built-in agent's model is told: the task, and as much of the conversation as a small context holds."""
+"""What the built-in agent's model is told: the task, and how to run a script and to finish."""
 
 from ..candidate.model import LETTERS
-from ..providers import Message
+from .builtin_moves import RUN
 from .protocol import Task
 
-# Characters.
-_HISTORY = 14_000
 
+def instructions(task: Task, *, functions: bool) -> str:
+    """How to work, as the system message.
 
-def instructions(task: Task) -> str:
-    """How to work, as the system message."""
+    Args:
+        task: The solve.
+        functions: The model has the tool; else it writes code blocks.
+    """
+    settings = task.settings
+    run = (
+        f"call {RUN.name} with one complete script"
+        if functions
+        else "reply with one complete script in a ```python block"
+    )
     return (
         f"You answer a multiple-choice question by computing. You have Python with {task.domain.title}, NumPy and no "
         "network. The four options differ in digits only: never guess, never estimate by hand.\n"
-        "To compute, reply with one complete script in a ```python block. It is run and you are shown its output. "
+        f"To compute, {run}. It is run and you are shown its output. "
         "Follow the question to the letter, and print the value it asks for, unrounded, as the last line: "
         "print('RESULT:', value). Write no ANSWER inside a script.\n"
         "When a RESULT is one of the options and you trust your script, reply with one line: ANSWER: and its letter.\n"
-        + (task.domain.notes if task.settings.hints else "")
+        f"You have {settings.time_limit:g} seconds and {settings.most_turns} turns in all.\n"
+        + (task.domain.notes if settings.hints else "")
     )
 
 
@@ -27,19 +36,40 @@ def question(task: Task) -> str:
     return f"{task.question.strip()}\n\n{options}\n\nWrite the script."
 
 
-def recent(history: list[Message]) -> tuple[Message, ...]:
-    """The instructions, the question, and as much of the latest turns as a small context holds."""
-    opening, rest = history[:2], history[2:]
-    size = 0
-    recent: list[Message] = []
-    for message in reversed(rest):
-        size += len(message.content)
-        if size > _HISTORY and recent:
-            break
-        recent.insert(0, message)
-    if recent and recent[0].role == "user":
-        recent = recent[1:]
-    return (*opening, *recent)
+def proposing(task: Task, *, functions: bool) -> str:
+    """How to work on a proposal, as the system message."""
+    settings = task.settings
+    run = f"call {RUN.name} with one complete script" if functions else "reply with one complete ```python block"
+    return (
+        f"You write a benchmark question that only running {task.domain.title} can answer. You have Python with "
+        f"{task.domain.title}, NumPy and no network.\n"
+        f"To try something, {run}. It is run and you are shown its output.\n"
+        "To finish, reply with the whole candidate file in one ```yaml block. The first one ends your work.\n"
+        f"You have {settings.time_limit:g} seconds and {settings.most_turns} turns in all.\n"
+    )
+
+
+def no_proposal(*, functions: bool) -> str:
+    """What to say to a reply that neither runs something nor is a proposal."""
+    run = f"call {RUN.name}" if functions else "write one ```python block"
+    return f"To try something, {run}. To finish, write the whole candidate file in one ```yaml block."
+
+
+def no_move(*, functions: bool) -> str:
+    """What to say to a reply that asks for nothing."""
+    block, run = ("call of the tool", f"Call {RUN.name} with a script") if functions else (
+        "Python code block", "Write one ```python block",
+    )  # fmt: skip
+    return (
+        f"That was neither a {block} nor a final line. {run} that computes the value and prints it as "
+        "RESULT: <value>, or finish with ANSWER: and a letter."
+    )
+
+
+def guessed(*, functions: bool) -> str:
+    """What to say to an answer before any script."""
+    run = f"call {RUN.name} with a script" if functions else "write one ```python block"
+    return f"Do not guess. First compute: {run} that prints RESULT: <value>."
 
 
 def cut(text: str, most: int, *, keep_end: bool = False) -> str:
