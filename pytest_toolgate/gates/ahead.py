@@ -29,9 +29,7 @@ def threads_ahead(settings: Settings, gates: Collection[str]) -> int:
     last ones, so that a run does not end in a trickle. The embedded model answers one at a time and shares the cores
     with scripts, so it gains nothing.
     """
-    used = {screen.provider for screen in settings.screens if "screen" in gates}
-    used |= {settings.solve.provider} if settings.solve and "solve" in gates else set()
-    providers = [settings.providers[name] for name in used]
+    providers = [settings.providers[name] for name in settings.providers_of(gates)]
     return 2 * max((provider.concurrency for provider in providers if provider.kind != EMBEDDED), default=0)
 
 

@@ -1,7 +1,7 @@
 """The calls of a screen: which requests they are, known before any is made."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ..candidate import Candidate
@@ -32,7 +32,7 @@ class ScreenCall:
 
     def sent(self) -> dict[str, Any]:
         """The request as JSON types, for the record. What is None is not sent."""
-        return {name: value for name, value in asdict(self.request).items() if value is not None}
+        return {name: value for name, value in _plain(self.request).items() if value is not None}
 
 
 def screen_calls(
@@ -54,5 +54,16 @@ def _call(
         settings.reasoning,
         settings.max_output_tokens,
     )
-    key = reuse_key(screen=settings.name, seed=seed, index=index, server=provider.server(), request=asdict(request))
+    key = reuse_key(screen=settings.name, seed=seed, index=index, server=provider.server(), request=_plain(request))
     return ScreenCall(index, presentation, shown, request, key)
+
+
+def _plain(request: Request) -> dict[str, Any]:
+    """What makes up a screen's request, which offers no tools: what a reply is found again by must never change."""
+    return {
+        "model": request.model,
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+        "reasoning": request.reasoning,
+        "max_output_tokens": request.max_output_tokens,
+        "deadline": request.deadline,
+    }

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from ..agents import AgentError, agent_version
 from ..candidate import Candidate
 from ..config import EMBEDDED, ProviderSettings, ScreenSettings, SolveSettings
 from ..domains import DomainError, load_domain
@@ -17,10 +18,10 @@ from ..providers import Tokens
 from ..sandbox import SandboxError
 from ..store import Store
 from ..store.reuse import answered_replies, judged_agent_run
+from .agent_runs import agent_run_key, runs_due
 from .calls import ScreenCall, screen_calls
 from .grading import Count, grade_again
 from .money import cost
-from .solve import agent_run_key
 from .workbench import Workbench
 
 # Of a text in English with numbers, where no recorded call to the model says better.
@@ -92,7 +93,7 @@ def standing(
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What one screen, or the agent, has still to do for all candidates together.
+    """What one screen or solver has still to do for all candidates together.
 
     Attributes:
         name: What it is, as people read it.
@@ -140,12 +141,12 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a run would ask: each screen in order, then the agent."""
+    """What a run would ask: each screen in order, then each solver with its control."""
 
     due: tuple[Due, ...]
 
     def lines(self) -> list[str]:
-        """A line for each screen and the agent, and one for all of them."""
+        """A line for each screen and solver, and one for all of them."""
         calls = sum(due.most for due in self.due if isinstance(due.user, ScreenSettings))
         runs = sum(due.most for due in self.due if isinstance(due.user, SolveSettings))
         proven = any(due.most and due.provider.kind != EMBEDDED for due in self.due)
@@ -168,11 +169,25 @@ def forecast(candidates: Sequence[Candidate], bench: Workbench) -> Forecast:
         for screen in (*settings.verdict_screens, *settings.cue_screens)
         if "screen" in gates
     ]
-    if settings.solve is not None and "solve" in gates:
+    if "solve" in gates:
         pairs = zip(candidates, reached, strict=True)
-        solved = [candidate for candidate, standings in pairs if not _rejected(standings)]
-        due.append(_of_agent(settings.solve, solved, bench))
+        asked = [_runs(candidate, bench) for candidate, standings in pairs if not _rejected(standings)]
+        for solver in settings.solve:
+            for control in (False, True) if solver.control else (False,):
+                named = [runs[solver.name, control] for runs in asked if (solver.name, control) in runs]
+                due.append(_of_agent(solver, named, bench, control=control))
     return Forecast(tuple(due))
+
+
+def _runs(candidate: Candidate, bench: Workbench) -> dict[tuple[str, bool], bool]:
+    """The agent runs that a candidate comes to at most: solver, and whether it is the control -> whether recorded."""
+    due = runs_due(
+        candidate,
+        bench.settings,
+        lambda solver, control: _recorded_run(candidate, solver, bench, control=control),
+        all_solvers=bench.run.all_screens,
+    )
+    return {(solver.name, control): row is not None for solver, control, row in due}
 
 
 def _reached(candidate: Candidate, bench: Workbench) -> dict[str, Standing]:
@@ -211,30 +226,36 @@ def _of_screen(screen: ScreenSettings, standings: Sequence[Standing], bench: Wor
     )
 
 
-def _of_agent(solve: SolveSettings, candidates: Sequence[Candidate], bench: Workbench) -> Due:
-    reused = sum(_is_recorded(candidate, solve, bench) for candidate in candidates)
-    most = len(candidates) - reused
-    [mean] = bench.store.query(_AGENT_RUN, [solve.agent, solve.provider, solve.model, solve.reasoning])
+def _of_agent(solver: SolveSettings, recorded: Sequence[bool], bench: Workbench, *, control: bool) -> Due:
+    most = recorded.count(False)
+    [mean] = bench.store.query(_AGENT_RUN, [solver.agent, solver.provider, solver.model, solver.reasoning])
     counts = (mean["input"], mean["cached"], mean["output"])
     return Due(
-        name=f"agent `{solve.agent}`",
-        user=solve,
-        provider=bench.settings.providers[solve.provider],
+        name=f"control of {solver.title}" if control else solver.title,
+        user=solver,
+        provider=bench.settings.providers[solver.provider],
         most=most,
-        reused=reused,
+        reused=recorded.count(True),
         tokens=Tokens(*(None if count is None else round(count * most) for count in counts)),
     )
 
 
-def _is_recorded(candidate: Candidate, solve: SolveSettings, bench: Workbench) -> bool:
+def _recorded_run(
+    candidate: Candidate, solver: SolveSettings, bench: Workbench, *, control: bool
+) -> dict[str, Any] | None:
+    """The recorded run of a solver that would be reused."""
     if bench.run.fresh:
-        return False
+        return None
     try:
         packages = bench.interpreter(load_domain(candidate.domain)).packages
-    except (DomainError, SandboxError):
-        return False  # the run itself will say so
-    key = agent_run_key(candidate, solve, bench.settings.providers[solve.provider], bench.run.seed, packages)
-    return judged_agent_run(bench.store, key) is not None
+        version = agent_version(solver)
+    except (AgentError, DomainError, SandboxError):
+        return None  # the run itself will say so
+    provider, tier = bench.settings.providers[solver.provider], bench.settings.sandbox
+    key = agent_run_key(
+        candidate, solver, provider, bench.run.seed, packages, tier, control=control, agent_version=version
+    )
+    return judged_agent_run(bench.store, key)
 
 
 def _length(call: ScreenCall) -> int:

@@ -1,7 +1,7 @@
 """Gate 0: is the file a candidate at all? No script runs and nothing is asked."""
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from ..candidate import Candidate, CandidateError, Fault, read_candidate
@@ -12,8 +12,15 @@ from .twins import duplicates_of_run
 from .workbench import Workbench
 
 
-def lint(path: Path, bench: Workbench) -> tuple[Candidate | None, GateResult]:
+def lint(
+    path: Path, bench: Workbench, refuse: Callable[[Candidate], Fault | None] | None = None
+) -> tuple[Candidate | None, GateResult]:
     """Read and check one candidate file of a run.
+
+    Args:
+        path: The file.
+        bench: What gates work with.
+        refuse: What is wrong with a candidate whose form is right.
 
     Returns:
         The candidate, None when it could not be read as one, and the verdict.
@@ -25,6 +32,8 @@ def lint(path: Path, bench: Workbench) -> tuple[Candidate | None, GateResult]:
         return None, error("environment", f"{shown} cannot be read: {problem.strerror or problem}")
     if not faults and (sentence := duplicates_of_run(bench).get(shown)):
         faults = [Fault("duplicate", f"this candidate {sentence}")]
+    if not faults and candidate is not None and refuse is not None and (fault := refuse(candidate)):
+        faults = [fault]
     if faults or candidate is None:
         return candidate, _refused(shown, faults)
     return candidate, passed(*warnings(candidate))

@@ -5,6 +5,7 @@ import fcntl
 import json
 import math
 import os
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -37,16 +38,43 @@ def cost(provider: ProviderSettings, model: str, tokens: Tokens) -> float | None
     return total / 1e6
 
 
+def tokens_and_cost(provider: ProviderSettings, model: str, tokens: Tokens) -> dict[str, Any]:
+    """The columns of calls in the database that say what they have used."""
+    counts = {f"{name}_tokens": count for name, count in dataclasses.asdict(tokens).items()}
+    return {**counts, "cost": cost(provider, model, tokens)}
+
+
 def what_it_took(provider: ProviderSettings, model: str, response: Response) -> dict[str, Any]:
     """The columns of a call in the database that say who answered it, and what that took."""
-    tokens = dataclasses.asdict(response.tokens)
     return {
         "model_served": response.model_served,
-        **{f"{name}_tokens": count for name, count in tokens.items()},
-        "cost": cost(provider, model, response.tokens),
+        **tokens_and_cost(provider, model, response.tokens),
         "requests": response.requests,
         "latency": round(response.latency, 3),
     }
+
+
+def unheard_cost(bench: Workbench, user: SolveSettings, size: int, requests: int) -> float | None:
+    """USD that requests may have cost whose reply nobody waited for; None when nobody knows.
+
+    A server works for them, and is paid. That is as much as their replies could have, or, where no cap says how much
+    that is, as much as the dearest call of the run to that model.
+
+    Args:
+        bench: The run.
+        user: Who asked.
+        size: Bytes of one of them; a token has three at least.
+        requests: How many there were.
+    """
+    provider = bench.settings.providers[user.provider]
+    if provider.kind == EMBEDDED:
+        return 0.0
+    asked = cost(provider, user.model, Tokens(size // 3, 0, 0))
+    if user.max_output_tokens is None:
+        replied = dearest_call(bench.store, bench.run.id, user.provider, user.model, user.reasoning, None)
+    else:
+        replied = cost(provider, user.model, Tokens(0, 0, user.max_output_tokens))
+    return None if asked is None or replied is None else requests * (asked + replied)
 
 
 def _caps(bench: Workbench, attempt_id: str | None) -> list[tuple[float, str, str | None]]:
@@ -96,6 +124,8 @@ class Admission:
         self._user = user
         self._directory = bench.run.directory / "under-way"
         self._held: tuple[Path, int] | None = None
+        self._over = False
+        self._changing = threading.Lock()
 
     def admit(self) -> GateResult | None:
         """None when the call may be made; else why not."""
@@ -104,6 +134,8 @@ class Admission:
         while True:
             if refusal := self._bench.refusal():
                 return refusal
+            if self._over:
+                return error("not-run", "nobody waits for this call any more")
             if not self._bench.settings.budget.capped:
                 return None
             self._directory.mkdir(exist_ok=True)
@@ -117,11 +149,18 @@ class Admission:
 
     def release(self) -> None:
         """The call is over, and what it cost is in the database."""
-        if self._held is not None:
-            path, descriptor = self._held
+        with self._changing:
+            held, self._held = self._held, None
+        if held is not None:
+            path, descriptor = held
             path.unlink(missing_ok=True)
             os.close(descriptor)
-            self._held = None
+
+    def end(self) -> None:
+        """No further call is admitted, in whatever thread it may still be waited for."""
+        with self._changing:
+            self._over = True
+        self.release()
 
     def _fits(self, others: Sequence[tuple[str, float]]) -> bool:
         """Whether the call fits under the caps beside those under way; if so, it is under way from now on."""
@@ -136,11 +175,14 @@ class Admission:
             paid = spent(self._bench.store, self._bench.run.id, attempt).usd
             if beside and paid + _HEADROOM * (sum(beside) + usd) > cap:
                 return False
-        path = self._directory / f"{new_id()}.json"
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        self._held = path, descriptor
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        os.write(descriptor, json.dumps([self._attempt_id, usd]).encode())
+        with self._changing:
+            if self._over:
+                return False
+            path = self._directory / f"{new_id()}.json"
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            self._held = path, descriptor
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            os.write(descriptor, json.dumps([self._attempt_id, usd]).encode())
         return True
 
     def _under_way(self) -> list[tuple[str, float]]:

@@ -19,7 +19,7 @@ class GateResult:
     Attributes:
         verdict: `error` is no verdict: machinery failed.
         reason: One of the reasons of the gate, empty when it passed.
-        sentence: The reason in words a contributor can act on.
+        sentence: The reason in words a contributor can act on; further lines name further faults, or the evidence.
         warnings: What a reviewer should look at all the same.
         reused: Paid results of earlier runs that were used instead of new ones.
         made: Paid results that were bought now.

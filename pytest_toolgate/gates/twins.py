@@ -13,6 +13,7 @@ from ..candidate.duplicates import Entry, find_duplicates
 from ..domains import domain_names
 from ..locking import locked
 from ..store.accepted import read_entries
+from ..whole_file import write_whole
 from .workbench import Workbench
 
 COLLECTED = "collected.json"
@@ -41,8 +42,7 @@ def duplicates_of_run(bench: Workbench) -> Mapping[str, str]:
     index = bench.run.directory / "duplicates.json"
     with locked(bench.run.directory / "duplicates.lock"):
         if not index.exists():
-            index.with_suffix(".tmp").write_text(json.dumps(_find(bench)), "utf-8")
-            index.with_suffix(".tmp").rename(index)
+            write_whole(index, json.dumps(_find(bench)))
         losers: dict[str, str] = json.loads(index.read_text("utf-8"))
     return losers
 

@@ -3,21 +3,29 @@
 import json
 import os
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..candidate import Candidate
 from ..config import DomainSettings, Settings
 from ..domains import Domain
 from ..file_names import in_utf8
 from ..providers import Provider, open_provider
-from ..sandbox import Interpreter, Slots, inspect_interpreter
+from ..sandbox import Interpreter, Keepsakes, Slots, WarmStart, inspect_interpreter
 from ..store import Store
+from ..whole_file import write_whole
 from .result import GateResult, error, escaped
+
+if TYPE_CHECKING:
+    from ..checks import CheckTask
 
 # A place is free again after one script or one call, which takes long only where few requests per minute are allowed.
 SLOT_WAIT = 24 * 3600.0
 STOPPED = "stopped.json"
+WARM = "warm"
+FORMS = "forms"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,8 @@ class Run:
         accepted: Directory of accepted items.
         fresh: Reuse no recorded reply or agent run.
         all_screens: Go on after a screen has rejected.
+        seal: A string that lies about where no agent may come; whoever knows it has been there. Empty for none.
+        audit: Name of the audit, if the run is one: what it finds out is for no generator, and makes no accepted item.
     """
 
     id: str
@@ -45,6 +55,8 @@ class Run:
     accepted: Path
     fresh: bool = False
     all_screens: bool = False
+    seal: str = ""
+    audit: str | None = None
 
     def shown(self, path: Path) -> str:
         """A path as people see it: relative to the root where it lies below."""
@@ -62,6 +74,7 @@ class Workbench:
         store: The database.
         default_python: Interpreter of a domain for which none is configured.
         parent: The process that this one works for, None if it works for itself. When it is gone, so is the run.
+        check_hook: What asks whoever has added a check to this session; each of the results is a `CheckResult` or None.
     """
 
     run: Run
@@ -69,6 +82,7 @@ class Workbench:
     store: Store
     default_python: Path
     parent: int | None = None
+    check_hook: "Callable[[CheckTask], Sequence[object]] | None" = None
     _providers: dict[str, Provider] = field(default_factory=dict)
     _over: threading.Event = field(default_factory=threading.Event)
     _opening: threading.Lock = field(default_factory=threading.Lock)
@@ -79,8 +93,7 @@ class Workbench:
         Raises:
             SandboxError: It does not run.
         """
-        python = self.settings.domains.get(domain.name, DomainSettings()).python or self.default_python
-        return inspect_interpreter(python, domain.distributions)
+        return inspect_interpreter(domain_python(domain, self.settings, self.default_python), domain.distributions)
 
     def provider(self, name: str) -> Provider:
         """An open provider by its configured name.
@@ -93,11 +106,23 @@ class Workbench:
                 self._providers[name] = open_provider(self.settings.providers[name], self.run.directory)
             return self._providers[name]
 
-    def hidden(self, candidate: Candidate) -> tuple[Path, ...]:
+    def hidden(self, domain: Domain, candidate: Candidate | None = None) -> tuple[Path, ...]:
         """What no script and no agent may see, wherever the interpreter happens to be installed."""
         run = self.run
-        paths = (run.root, candidate.path.parent, run.database.parent, run.accepted, run.directory)
+        # Seeds hold scripts that solve questions of the same kind.
+        beside = [*([domain.seeds] if domain.seeds else []), *([candidate.path.parent] if candidate else [])]
+        paths = (run.root, *beside, run.database.parent, run.accepted, run.directory)
         return tuple(path for path in paths if path.is_dir())
+
+    def warm_start(self, domain: Domain) -> WarmStart | None:
+        """Where scripts of the domain find a process to be copies of, None where they are started from nothing."""
+        if not self.settings.verify.warm:
+            return None
+        return WarmStart(self.run.directory / WARM, domain.warm_start, domain.preload or domain.packages)
+
+    def keepsakes(self) -> Keepsakes:
+        """What warm runs leave for later runs of the same job."""
+        return Keepsakes(self.run.database.parent / FORMS)
 
     def cpu_slots(self) -> Slots:
         """Places for running scripts: one per core, so that a time limit does not measure the load."""
@@ -129,15 +154,17 @@ class Workbench:
     def stop_paid_work(self, sentence: str) -> None:
         """Make every later call of the run, in every process, end as `not-run`."""
         sentence = escaped(sentence)  # a server's words
-        file = self.run.directory / STOPPED
-        written = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-        written.write_text(json.dumps(sentence), "utf-8")
-        written.rename(file)
+        write_whole(self.run.directory / STOPPED, json.dumps(sentence))
 
     def refusal(self) -> GateResult | None:
         """None while calls may be made, else what ends a gate that needs one."""
         stopped = "the session has ended" if self.ended else paid_work_stopped(self.run)
         return error("not-run", f"paid work of this run was stopped: {stopped}") if stopped else None
+
+
+def domain_python(domain: Domain, settings: Settings, default: Path) -> Path:
+    """The interpreter of a domain: what the user set, else what the domain names, else the default."""
+    return settings.domains.get(domain.name, DomainSettings()).python or domain.python or default
 
 
 def paid_work_stopped(run: Run) -> str | None:

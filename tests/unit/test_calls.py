@@ -224,3 +224,7 @@ def test_every_process_works_out_the_same_calls() -> None:
             check=True,
         ).stdout
         assert printed == f"{keys(samples=5)} {keys(mode='question-only', reasoning='low')}\n"
+
+
+def test_a_reply_is_found_again_under_the_key_of_earlier_versions() -> None:
+    assert keys(samples=1, reject_at=1) == ["91c9d5cfb6940a53202e3e158d820c3f"]

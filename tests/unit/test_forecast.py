@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from pytest_toolgate.candidate import Candidate
-from pytest_toolgate.config import Prices, ProviderSettings, ScreenSettings, Settings, SolveSettings
+from pytest_toolgate.config import Accept, Prices, ProviderSettings, ScreenSettings, Settings, SolveSettings
 from pytest_toolgate.config.model import GATES, Mode
 from pytest_toolgate.domains import load_domain
 from pytest_toolgate.gates import Run, Workbench
+from pytest_toolgate.gates.agent_runs import agent_run_key
 from pytest_toolgate.gates.calls import ScreenCall, screen_calls
 from pytest_toolgate.gates.forecast import Due, forecast
-from pytest_toolgate.gates.solve import agent_run_key
 from pytest_toolgate.store import Store
 
 from .items import candidate
@@ -41,12 +41,14 @@ def a_screen(name: str = "light", model: str = "m", mode: Mode | None = None, **
 def bench(
     store: Store,
     *screens: ScreenSettings,
-    solve: SolveSettings | None = None,
+    solve: SolveSettings | tuple[SolveSettings, ...] = (),
+    accept: Accept = "any",
     prices: Mapping[str, Prices] = PRICED,
     **run: Any,  # noqa: ANN401
 ) -> Workbench:
     providers = {"lab": ProviderSettings("lab", prices=prices), "local": ProviderSettings("local", kind="llama-cpp")}
-    settings = Settings(providers=providers, screens=screens, solve=solve)
+    solvers = solve if isinstance(solve, tuple) else (solve,)
+    settings = Settings(providers=providers, screens=screens, solve=solvers, accept=accept)
     nowhere = Path("/nonexistent")
     begun = Run("r", 0, nowhere, nowhere, GATES, store.path, nowhere)
     return Workbench(dataclasses.replace(begun, **run), settings, store, Path(sys.executable))
@@ -79,6 +81,27 @@ def numbers(bench: Workbench) -> list[tuple[int, int]]:
 
 
 # --- how many --------------------------------------------------------------------------------------------
+
+
+def test_every_solver_and_every_control_counts_as_far_as_it_may_come(store: Store) -> None:
+    first = SolveSettings(name="first", provider="lab", model="m")
+    second = SolveSettings(name="second", provider="lab", model="m", control=True)
+    work = bench(store, solve=(first, second))
+    assert [(each.name, each.most) for each in due(work)] == [
+        ("solver `first`", 1), ("solver `second`", 1), ("control of solver `second`", 1),
+    ]  # fmt: skip
+    assert "in all at most 0 calls and 3 agent runs" in forecast([ITEM], work).lines()[-1]
+
+    packages = work.interpreter(load_domain(ITEM.domain)).packages
+    lab = work.settings.providers["lab"]
+    solved = {"outcome": "passed", "chosen": ITEM.answer, "value": ITEM.value}
+    store.append("agent_runs", agent_run(reuse_key=agent_run_key(ITEM, first, lab, 0, packages), **solved))
+    assert numbers(work) == [(0, 1), (0, 0), (0, 0)]
+    assert numbers(bench(store, solve=(first, second), all_screens=True)) == [(0, 1), (1, 0), (1, 0)]
+    assert numbers(bench(store, solve=(first, second), accept="all")) == [(0, 1), (1, 0), (1, 0)]
+    control = agent_run_key(ITEM, second, lab, 0, packages, control=True)
+    store.append("agent_runs", agent_run(reuse_key=control, **solved))
+    assert numbers(bench(store, solve=(first, second), accept="all")) == [(0, 1), (1, 0), (0, 1)]
 
 
 def test_with_nothing_recorded_every_call_is_due(store: Store) -> None:

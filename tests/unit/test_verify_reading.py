@@ -8,15 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_toolgate.candidate.presentation import ORDERS, Presentation
-from pytest_toolgate.gates.verify import Answer, answer_lines, read_run
-from pytest_toolgate.sandbox import Finished
+from pytest_toolgate.gates.script_answer import Answer, answer_lines, read_run
+from pytest_toolgate.sandbox import GiB, Limits, MiB
 
-from .items import F1, candidate
+from .items import ENDED, F1, candidate
 
-ENDED = Finished(
-    ended="exited", exit_code=0, signal=None, stdout=b"", stderr=b"", stderr_cut=False, wall=1.0, cpu=1.0,
-    peak_memory=0, disk_used=0, used=("scipy",),
-)  # fmt: skip
+LIMITS = Limits(wall=3.0, memory=GiB, disk=16 * MiB)
 # The answer, B, is shown as A.
 SHOWN = Presentation(("B", "C", "D", "A"))
 
@@ -25,7 +22,7 @@ def read(
     stdout: bytes = b"ANSWER: 0.060723\n", options: dict[str, str] = F1, how: dict[str, Any] | None = None
 ) -> Answer:
     finished = dataclasses.replace(ENDED, stdout=stdout, **(how or {}))
-    return read_run(finished, candidate(options=options), SHOWN)
+    return read_run(finished, LIMITS, candidate(options=options), SHOWN)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +84,18 @@ def test_a_wrong_word_among_text_options() -> None:
 @pytest.mark.parametrize(
     ("how", "reason", "words"),
     [
-        pytest.param({"ended": "timeout", "exit_code": None}, "timeout", ("time limit", "printed before"), id="E09"),
+        pytest.param(
+            {"ended": "timeout", "exit_code": None, "wall": 3.06, "cpu": 0.04},
+            "timeout",
+            ("time limit of 3 s", "after 3.1 s, 0.0 s of it on a processor", "printed before"),
+            id="E09",
+        ),
+        pytest.param(
+            {"ended": "timeout", "exit_code": None, "wall": 3.0, "cpu": 0.0, "peak_memory": 0},
+            "timeout",
+            ("after 3.0 s; an answer",),
+            id="ended-from-outside",
+        ),
         pytest.param(
             {"exit_code": 1, "stderr": b"T\nValueError: x\n"},
             "exit-status",
@@ -101,9 +109,42 @@ def test_a_wrong_word_among_text_options() -> None:
             ("signal 11", "before"),
             id="E03-signal",
         ),
-        pytest.param({"ended": "memory-limit", "exit_code": 1}, "memory-limit", ("memory limit",), id="memory"),
-        pytest.param({"ended": "disk-limit", "exit_code": 1}, "disk-limit", ("disk limit",), id="disk"),
-        pytest.param({"ended": "output-limit", "exit_code": None}, "output-limit", ("output limit",), id="output"),
+        pytest.param(
+            {"ended": "memory-limit", "exit_code": 1, "peak_memory": 3 * GiB // 2},
+            "memory-limit",
+            ("exceeded its memory limit of 1 GiB: it held 1.5 GiB",),
+            id="memory",
+        ),
+        pytest.param(
+            {"ended": "memory-limit", "exit_code": 1, "peak_memory": 20 * MiB, "stderr": b"T\nMemoryError\n"},
+            "memory-limit",
+            ("ran out of memory under its limit of 1 GiB, when it held 20 MiB: MemoryError",),
+            id="memory-refused",
+        ),
+        pytest.param(
+            {"ended": "disk-limit", "exit_code": 1, "disk_used": 17 * MiB},
+            "disk-limit",
+            ("exceeded its disk limit of 16 MiB: it had written 17 MiB",),
+            id="disk",
+        ),
+        pytest.param(
+            {"ended": "disk-limit", "exit_code": 1, "disk_used": 5 * MiB, "stderr": b"OSError: [Errno 28] No space\n"},
+            "disk-limit",
+            ("ran out of disk under its limit of 16 MiB, when it had written 5 MiB: OSError: [Errno 28]",),
+            id="disk-refused",
+        ),
+        pytest.param(
+            {"ended": "disk-limit", "exit_code": None, "disk_used": 16 * MiB + 1, "files_made": 20_480},
+            "disk-limit",
+            ("disk limit of 20000 files: it had made 20480",),
+            id="files",
+        ),
+        pytest.param(
+            {"ended": "output-limit", "exit_code": None, "stdout_bytes": 9 * MiB},
+            "output-limit",
+            ("output limit of 8 MiB: it wrote 9 MiB to stdout",),
+            id="output",
+        ),
     ],
 )
 def test_how_it_ended_comes_before_what_it_printed(how: dict[str, Any], reason: str, words: tuple[str, ...]) -> None:
@@ -123,7 +164,7 @@ def test_a_letter_is_read_as_shown_and_a_value_as_itself(order: tuple[str, ...])
     shown, item = Presentation(order), candidate()
     for printed in ("ABCD"[order.index("B")], "0.060723"):
         finished = dataclasses.replace(ENDED, stdout=f"ANSWER: {printed}\n".encode())
-        assert read_run(finished, item, shown).matched == "B"
+        assert read_run(finished, LIMITS, item, shown).matched == "B"
 
 
 @given(stdout=st.one_of(st.binary(max_size=200), st.text("ANSWER: B0.\n\r").map(str.encode)))
