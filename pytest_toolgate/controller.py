@@ -1,7 +1,9 @@
 """The controlling process of a run: it begins and ends the run, and alone writes accepted items."""
 
 import os
+import secrets
 import signal
+import sys
 import tempfile
 from pathlib import Path
 from types import FrameType
@@ -11,12 +13,12 @@ import pytest
 
 from . import __version__, options
 from .file_names import SUFFIXES
-from .judging import RUN, chosen_gates, load_settings, properties, run_to_json
+from .judging import RUN, audit_name, chosen_gates, load_settings, properties, run_to_json
 
 if TYPE_CHECKING:
+    from .companions import Companion
     from .gates import Attempt
     from .progress import Progress
-    from .providers.embedded import Launcher
     from .store import Store
     from .store.accepted import AcceptedItems
 
@@ -26,7 +28,8 @@ class Controller:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.attempts: dict[str, Attempt] = {}
+        self._judged: dict[str, str] = {}
+        self._pairs: dict[str, list[tuple[str, object]]] = {}
         self.problems: list[str] = []
         self.removed: list[str] = []
         self.not_run: list[str] = []
@@ -34,7 +37,7 @@ class Controller:
         self._lock: IO[str] | None = None
         self._items: AcceptedItems | None = None
         self._reported: set[str] = set()
-        self._launchers: list[Launcher] = []
+        self._companions: list[Companion] = []
         self._collected: list[str] = []
         self._progress: Progress | None = None
         self._old_handler: Any = None
@@ -61,7 +64,7 @@ class Controller:
         from .gates import Run
         from .store import StoreError, new_id
 
-        settings = load_settings(self.config)
+        settings, audit = load_settings(self.config), audit_name(self.config)
         run = Run(
             id=new_id(),
             seed=options.seed(self.config),
@@ -72,7 +75,11 @@ class Controller:
             accepted=options.path(self.config, "accepted"),
             fresh=options.flag(self.config, "fresh"),
             all_screens=options.flag(self.config, "all-screens"),
+            seal=secrets.token_hex(16),
+            audit=audit,
         )
+        from .companions import companions
+
         try:
             from .run_directory import open_run
 
@@ -84,7 +91,9 @@ class Controller:
 
         self._items = AcceptedItems(run.accepted)
         self._old_handler = signal.signal(signal.SIGTERM, _interrupt)
-        self._start_launchers(settings, run)
+        self._companions = companions(settings, run)
+        for companion in self._companions:
+            companion.start()
         terminal = self.config.pluginmanager.get_plugin("terminalreporter")
         # Without workers pytest itself shows which item it is at.
         if terminal is not None and self.config.get_verbosity() > 0 and self.config.getoption("tx", None):
@@ -92,19 +101,6 @@ class Controller:
 
             self._progress = Progress(terminal, run)
             self._progress.start()
-
-    def _start_launchers(self, settings: Any, run: Any) -> None:  # noqa: ANN401 - imported where it is used
-        from .config import EMBEDDED
-
-        used = {screen.provider for screen in settings.screens if "screen" in run.gates}
-        used |= {settings.solve.provider} if settings.solve and "solve" in run.gates else set()
-        for name in sorted(used):
-            if settings.providers[name].kind == EMBEDDED:
-                from .providers.embedded import Launcher
-
-                launcher = Launcher(run.directory, name)
-                launcher.start()
-                self._launchers.append(launcher)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:  # noqa: ANN401 - xdist's worker controller
@@ -129,7 +125,12 @@ class Controller:
         gates = ", ".join(chosen_gates(self.config, settings))
         file = options.config_file(self.config)
         source = os.path.relpath(file, self.config.invocation_params.dir) if file else "no configuration file"
-        return f"toolgate {__version__}: gates {gates}; {source}; database {options.text(self.config, 'db')}"
+        line = f"toolgate {__version__}: gates {gates}; {source}; database {options.text(self.config, 'db')}"
+        if audit := options.text(self.config, "audit"):
+            line += f"; audit {audit}"
+        from .summary import isolation
+
+        return "; ".join(filter(None, (line, isolation(settings.sandbox))))
 
     # --- recording ----------------------------------------------------------------------------------------
 
@@ -154,6 +155,8 @@ class Controller:
         """Take in one report. Whatever goes wrong here must not end the run: it is told at its end."""
         self._reported.add(report.nodeid)
         try:
+            if self._is_candidate(report.nodeid):
+                self._share(report)
             if (text := getattr(report, "toolgate", None)) is not None:
                 self._take(report.nodeid, text)
         except Exception as error:  # noqa: BLE001 - see above
@@ -163,16 +166,30 @@ class Controller:
         from .gates import Attempt
         from .store.record import read_record
 
-        attempt = self.attempts[nodeid] = Attempt.from_json(text)
+        attempt = Attempt.from_json(text)
+        self._judged[nodeid] = text
         run = self.config.stash[RUN]
         if self._store is None or self._items is None:
             return
+        if run.audit is not None and attempt.outcome != "error":
+            return  # which leaves the accepted items of the loop as they are
         if attempt.outcome == "accepted":
             self._items.write(attempt.candidate_id, attempt.path, read_record(self._store, attempt.id))
         elif attempt.outcome in ("rejected", "review"):
             self.removed.extend(run.shown(item) for item in self._items.remove(attempt.path))
         elif attempt.outcome == "error":
             self._close(attempt)
+
+    def _share(self, report: pytest.TestReport) -> None:
+        """Give the reports of a candidate the same properties in one copy: pytest keeps all reports of a run."""
+        pairs: list[tuple[str, object]] = [
+            (sys.intern(str(name)), sys.intern(value) if type(value) is str else value)
+            for name, value in report.user_properties
+        ]
+        earlier = self._pairs.pop(report.nodeid, None)
+        report.user_properties = list(earlier) if earlier == pairs else pairs
+        if report.when != "teardown":
+            self._pairs[report.nodeid] = pairs
 
     def _unfinished(self, nodeid: str, reason: str, sentence: str) -> "Attempt":
         """An attempt that its worker could not end, as far as it had come."""
@@ -213,6 +230,13 @@ class Controller:
     def _is_candidate(self, nodeid: str) -> bool:
         return nodeid.split("::")[0].endswith(SUFFIXES)
 
+    @property
+    def attempts(self) -> list["Attempt"]:
+        """How each candidate fared, by path; kept as the strings that pytest keeps with its reports."""
+        from .gates import Attempt
+
+        return sorted(map(Attempt.from_json, self._judged.values()), key=lambda attempt: attempt.path)
+
     # --- ending -------------------------------------------------------------------------------------------
 
     @pytest.hookimpl(trylast=True)
@@ -231,7 +255,7 @@ class Controller:
             self._store.append("run_events", {
                 "run_id": self.config.stash[RUN].id,
                 "kind": "closed",
-                "detail": {"judged": len(self.attempts), "not_run": missing},
+                "detail": {"judged": len(self._judged), "not_run": missing},
             })  # fmt: skip
         except Exception as error:  # noqa: BLE001 - told in the summary
             self.problems.append(str(error))
@@ -241,16 +265,16 @@ class Controller:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """The funnel, and one line per candidate that was not accepted."""
-        if self._store is None or not (self.attempts or self.problems):
+        if self._store is None or not (self._judged or self.problems):
             return
         from .summary import write
 
-        write(terminalreporter, self, self._store, self.config.stash[RUN])
+        write(terminalreporter, self, self._store, self.config.stash[RUN], load_settings(self.config).sandbox)
 
     def pytest_unconfigure(self) -> None:
         """Stop what was started, whatever happened."""
-        for launcher in self._launchers:
-            launcher.stop()
+        for companion in self._companions:
+            companion.stop()
         if self._store is not None and self._lock is not None:
             from .run_directory import close_run
 

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from . import options
 from .collection import CandidateItem
 
 if TYPE_CHECKING:
+    from .checks import CheckTask
     from .config import Settings
     from .gates import Attempt, Run, Workbench
     from .gates.ahead import Ahead
@@ -43,6 +45,7 @@ def load_settings(config: pytest.Config) -> "Settings":
         pytest.UsageError: It cannot be used.
     """
     from .agents import agent_names
+    from .checks import check_names
     from .config import ConfigError, Settings, read_settings
     from .domains import domain_names
     from .providers import provider_kinds
@@ -51,14 +54,14 @@ def load_settings(config: pytest.Config) -> "Settings":
     if file is None:
         return Settings()
     try:
-        settings = read_settings(file, kinds=provider_kinds(), agents=agent_names())
+        settings = read_settings(file, kinds=provider_kinds(), agents=agent_names(), checks=check_names())
     except ConfigError as error:
         raise pytest.UsageError(str(error)) from None
     for name, domain in settings.domains.items():
         if name not in domain_names():
             known = ", ".join(sorted(domain_names()))
             raise pytest.UsageError(f"{file}: `domains.{name}` is not a known domain; known are {known}")
-        if domain.python is not None and not os.access(domain.python, os.X_OK):
+        if domain.python is not None and not (domain.python.is_file() and os.access(domain.python, os.X_OK)):
             raise pytest.UsageError(f"{file}: `domains.{name}.python` {domain.python} is not a program that can be run")
     return settings
 
@@ -82,6 +85,23 @@ def chosen_gates(config: pytest.Config, settings: "Settings") -> tuple[str, ...]
     return tuple(gate for gate in configured if not named or gate in named or gate == "lint")
 
 
+def audit_name(config: pytest.Config) -> str | None:
+    """The name of the audit that the session is, or None.
+
+    Raises:
+        pytest.UsageError: No audit can have this name.
+    """
+    name = options.text(config, "audit")
+    if not name:
+        return None
+    from .audit.names import AuditError, check_name
+
+    try:
+        return check_name(name)
+    except AuditError as error:
+        raise pytest.UsageError(f"--toolgate-audit: {error}") from None
+
+
 def prepare(config: pytest.Config, items: list[CandidateItem]) -> None:
     """Before the first item: tell the run what was collected, and give every item pytest-timeout's backstop.
 
@@ -97,7 +117,7 @@ def prepare(config: pytest.Config, items: list[CandidateItem]) -> None:
     if not config.pluginmanager.has_plugin("timeout"):
         return
     settings = load_settings(config)
-    verify = settings.verify.time_limit * settings.verify.repeats
+    verify = 2 * settings.verify.time_limit * settings.verify.repeats  # each may run again, alone
     screens = sum(
         screen.samples
         * settings.providers[screen.provider].timeout
@@ -107,10 +127,14 @@ def prepare(config: pytest.Config, items: list[CandidateItem]) -> None:
         * settings.providers[screen.provider].retries.attempts
         for screen in settings.screens
     )
-    solve = settings.solve.time_limit if settings.solve else 0.0
+    agent_runs = [solver.time_limit for solver in settings.solve for _ in range(2 if solver.control else 1)]
+    from .gates.check_runs import MOST_RUNS, PATIENCE
     from .gates.workbench import SLOT_WAIT
 
-    backstop = pytest.mark.timeout(verify + screens + solve + 3 * SLOT_WAIT + _GRACE, method="signal", func_only=True)
+    checks = 2 * PATIENCE * settings.verify.time_limit * MOST_RUNS
+    waits = (2 + max(1, len(agent_runs))) * SLOT_WAIT
+    longest = verify + checks + screens + sum(agent_runs) + waits + _GRACE
+    backstop = pytest.mark.timeout(longest, method="signal", func_only=True)
     for item in items:
         item.add_marker(backstop)
 
@@ -136,7 +160,7 @@ def _judge(item: CandidateItem) -> "Attempt":
     if _AHEAD not in config.stash:
         config.stash[_AHEAD] = _look_ahead(item.session)
     ahead = config.stash[_AHEAD]
-    return judge(item.path, _workbench(config)) if ahead is None else ahead.attempt(item.path)
+    return judge(item.path, _workbench(item.session)) if ahead is None else ahead.attempt(item.path)
 
 
 def _look_ahead(session: pytest.Session) -> "Ahead | None":
@@ -144,7 +168,7 @@ def _look_ahead(session: pytest.Session) -> "Ahead | None":
     from .gates.ahead import Ahead, threads_ahead
 
     config = session.config
-    bench = _workbench(config)
+    bench = _workbench(session)
     processes = getattr(config, "workerinput", {}).get("workercount", 1)
     threads = threads_ahead(bench.settings, bench.run.gates)
     # Without workers a budget is spent in the order of the files.
@@ -246,7 +270,8 @@ def run_from_json(text: str, cls: "type[Run]") -> "Run":
     return cls(**{**values, "gates": tuple(values["gates"])})
 
 
-def _workbench(config: pytest.Config) -> "Workbench":
+def _workbench(session: pytest.Session) -> "Workbench":
+    config = session.config
     if _BENCH not in config.stash:
         from .gates import Workbench
         from .store import Store
@@ -255,5 +280,20 @@ def _workbench(config: pytest.Config) -> "Workbench":
         # A worker outlives a killed session by what it has in hand, and must buy nothing more.
         parent = os.getppid() if hasattr(config, "workerinput") else None
         store = Store(run.database)
-        config.stash[_BENCH] = Workbench(run, load_settings(config), store, Path(sys.executable), parent)
+        config.stash[_BENCH] = Workbench(
+            run, load_settings(config), store, Path(sys.executable), parent, _check_hook(session)
+        )
     return config.stash[_BENCH]
+
+
+def _check_hook(session: pytest.Session) -> "Callable[[CheckTask], Sequence[object]] | None":
+    """What calls the session's own checks, those that hold where a candidate lies; None where nobody has added one."""
+    if not session.config.hook.pytest_toolgate_check.get_hookimpls():
+        return None
+
+    def call(task: "CheckTask") -> Sequence[object]:
+        hook = session.gethookproxy(task.candidate.path).pytest_toolgate_check
+        results: list[object] = hook(candidate=task.candidate, domain=task.domain, run_script=task.run_script)
+        return results
+
+    return call

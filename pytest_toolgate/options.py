@@ -26,7 +26,8 @@ _OPTIONS = (
     _Option("accepted", "accepted", "directory of accepted items"),
     _Option("seed", "0", "seed of every shuffle"),
     _Option("fresh", "", "reuse no recorded reply or agent run", flag=True),
-    _Option("all-screens", "", "go on to the next screen after a rejection", flag=True),
+    _Option("all-screens", "", "ask all screens after a rejection, and all solvers", flag=True),
+    _Option("audit", "", "name of the audit that this run is: accepted items are neither written nor removed"),
     _Option("dry-run", "", "run nothing, and say how many calls a run would make and what they cost", flag=True),
 )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from . import options
+from . import hookspecs, options
 from .collection import CandidateItem, candidate_file, candidate_roots, is_candidate
 
 DRY_RUN = "toolgate-dry-run"
@@ -19,6 +19,11 @@ DRY_RUN = "toolgate-dry-run"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare `--toolgate-*` and the ini options of the same names."""
     options.declare(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Make the hooks of `hookspecs` known."""
+    pluginmanager.add_hookspecs(hookspecs)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from .config import Tier
     from .controller import Controller
     from .gates import Attempt, Run
     from .store import Store
@@ -33,16 +34,39 @@ def status(report: Any) -> tuple[str, str, str | tuple[str, dict[str, bool]]]:  
     return _CATEGORIES[outcome], _LETTERS[outcome], (word, {color: True})
 
 
-def write(terminal: pytest.TerminalReporter, controller: "Controller", store: "Store", run: "Run") -> None:
+def isolation(tier: "Tier") -> str:
+    """A warning where scripts are less isolated than by default, else nothing."""
+    kept = {
+        "bubblewrap": "",
+        "landlock": "scripts share processes, /dev/shm and file names with this machine",
+        "none": "scripts can read, write and send whatever you can",
+    }[tier]
+    return kept and f"warning: sandbox `{tier}`: {kept}"
+
+
+def write(
+    terminal: pytest.TerminalReporter, controller: "Controller", store: "Store", run: "Run", tier: "Tier"
+) -> None:
     """The summary section: funnel, replies, then every candidate that was not accepted."""
-    attempts = sorted(controller.attempts.values(), key=lambda attempt: attempt.path)
+    attempts = controller.attempts
+    from .gates.domain_preflight import failed_domains
     from .gates.workbench import paid_work_stopped
+    from .pool_summary import pool_lines
+    from .solver_summary import solver_lines
 
     terminal.section("toolgate")
-    for line in _funnel(attempts, run):
+    checked = store.query(
+        "SELECT 1 FROM gates JOIN attempts ON attempts.id = attempt_id WHERE run_id = ? AND gate = 'check' LIMIT 1",
+        [run.id],
+    )
+    for line in (*_funnel(attempts, run, checked=bool(checked)), *pool_lines(store, run.id)):
         terminal.write_line(line)
-    for line in (*_replies(store, run), *_cues(store, run), *_keys(store, run)):
+    for line in (*_replies(store, run), *solver_lines(store, run.id), *_cues(store, run), *_keys(store, run)):
         terminal.write_line(line)
+    for failed in failed_domains(run):
+        terminal.write_line(f"preflight failed: {failed}", red=True)
+    if warning := isolation(tier):
+        terminal.write_line(warning, yellow=True)
     if stopped := paid_work_stopped(run):
         terminal.write_line(f"paid work of this run was stopped: {stopped}", red=True)
     for attempt in attempts:
@@ -56,26 +80,23 @@ def write(terminal: pytest.TerminalReporter, controller: "Controller", store: "S
         terminal.write_line(f"INTERNAL: {problem}", red=True)
 
 
-def _funnel(attempts: list["Attempt"], run: "Run") -> list[str]:
+def _funnel(attempts: list["Attempt"], run: "Run", *, checked: bool) -> list[str]:
     """How many candidates reached and passed each gate; those without a verdict did not fail, and stand apart."""
     lines = []
     left = attempts
-    order = list(run.gates)
+    order = [step for gate in run.gates for step in ((gate, "check") if gate == "verify" and checked else (gate,))]
     for gate in order:
         entered = len(left)
         stopped = [
             attempt for attempt in left if attempt.gate == gate and attempt.outcome in ("rejected", "review", "error")
         ]
-        reasons = Counter(attempt.reason for attempt in stopped if attempt.outcome != "error")
-        errors = Counter(attempt.reason for attempt in stopped if attempt.outcome == "error")
         left = [attempt for attempt in left if attempt not in stopped]
-        against = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-        without = ", ".join(f"{count} {reason}" for reason, count in sorted(errors.items()))
         parts = [f"{gate:<8} {entered:>5} in {len(left):>5} passed"]
-        if against:
-            parts.append(f"{sum(reasons.values())} {'review' if gate == 'solve' else 'rejected'} ({against})")
-        if without:
-            parts.append(f"{sum(errors.values())} without verdict ({without})")
+        for outcome, words in (("rejected", "rejected"), ("review", "review"), ("error", "without verdict")):
+            reasons = Counter(attempt.reason for attempt in stopped if attempt.outcome == outcome)
+            if reasons:
+                named = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+                parts.append(f"{reasons.total()} {words} ({named})")
         lines.append("  ".join(parts))
     unjudged = sum(attempt.outcome == "error" for attempt in attempts)
     judged = len(attempts) - unjudged
@@ -87,7 +108,9 @@ def _funnel(attempts: list["Attempt"], run: "Run") -> list[str]:
     reused = sum(attempt.reused for attempt in attempts)
     made = sum(attempt.made for attempt in attempts)
     lines.append(f"{made} model calls and agent runs made, {reused} reused")
-    if outcomes["accepted"]:
+    if run.audit is not None:
+        lines.append(f"audit `{run.audit}`: accepted items were neither written nor removed")
+    elif outcomes["accepted"]:
         lines.append(f"accepted items in {run.shown(run.accepted)}")
     return lines
 
@@ -125,15 +148,19 @@ def _replies(store: "Store", run: "Run") -> list[str]:
 
 
 def _cues(store: "Store", run: "Run") -> list[str]:
-    """What guessers without any model score on the candidates that passed the screens."""
-    from .screen.cues import pool_line
+    """What guessers without any model score on the candidates that passed the screens; a warning for one of them."""
+    from .pool.balance import middle_value_warning
+    from .screen.cues import pool_line, pool_scores
 
     sql = "SELECT attempt_id, cue, score FROM cues JOIN attempts ON attempts.id = attempt_id WHERE run_id = ?"
     rows = store.query(sql, [run.id])
     scores: dict[str, dict[str, float | None]] = {}
     for row in rows:
         scores.setdefault(row["attempt_id"], {})[row["cue"]] = row["score"]
-    return [pool_line(list(scores.values()))] if scores else []
+    if not scores:
+        return []
+    warning = middle_value_warning(pool_scores(scores.values()).get("middle-value"))
+    return [pool_line(list(scores.values())), *([f"warning: {warning}"] if warning else [])]
 
 
 def _keys(store: "Store", run: "Run") -> list[str]:

@@ -21,8 +21,8 @@ MAX_EXPONENT = 1000
 _EXACT = decimal.Context(prec=2 * MAX_EXPONENT + 2 * MAX_LENGTH, rounding=decimal.ROUND_HALF_EVEN)
 
 # Every dash that people paste for a minus. NFKC does not map U+2212, and float() raises on it.
-_DASHES = "‐‑‒–—−﹣－"
-_TO_MINUS = str.maketrans(dict.fromkeys(_DASHES, "-"))
+DASHES = "‐‑‒–—−﹣－"
+_TO_MINUS = str.maketrans(dict.fromkeys(DASHES, "-"))
 _SUPERSCRIPTS = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _FROM_SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 # Signs of other scripts that NFKC either leaves alone or that stand in numbers only.

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from ..agents import agent_names
+from ..checks import check_names
 from ..config import ConfigError, Settings, read_settings
 from ..providers import provider_kinds
 from .errors import CommandError
@@ -30,6 +31,6 @@ def read(options: argparse.Namespace) -> Settings:
     if file is None and not DEFAULT.is_file():
         return Settings()
     try:
-        return read_settings(file or DEFAULT, kinds=provider_kinds(), agents=agent_names())
+        return read_settings(file or DEFAULT, kinds=provider_kinds(), agents=agent_names(), checks=check_names())
     except ConfigError as error:
         raise CommandError(str(error)) from None

@@ -12,7 +12,7 @@ from . import explain
 from .errors import CommandError
 
 _RUNS = """
-SELECT runs.id, runs.time, runs.gates,
+SELECT runs.id, runs.time, runs.gates, runs.audit,
     count(attempts.id) AS attempts,
     total(outcomes.outcome = 'accepted') AS accepted, total(outcomes.outcome = 'provisional') AS provisional,
     total(outcomes.outcome = 'rejected') AS rejected, total(outcomes.outcome = 'review') AS review,
@@ -40,12 +40,7 @@ def declare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         ("explain", "what a run of one candidate would reuse, and why not the rest", _explain),
     ):
         view = views.add_parser(name, help=text)
-        view.add_argument(
-            "--db",
-            type=Path,
-            default=Path(os.environ.get("TOOLGATE_DB") or ".toolgate/toolgate.db"),
-            help="the database file (default: TOOLGATE_DB, or .toolgate/toolgate.db)",
-        )
+        add_option(view)
         view.set_defaults(execute=execute)
         if name == "show":
             view.add_argument(
@@ -59,7 +54,22 @@ def declare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
             view.add_argument("path", nargs="?", help="only candidates whose path holds this text")
 
 
-def _open(options: argparse.Namespace) -> Store:
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--db`."""
+    parser.add_argument(
+        "--db",
+        type=Path,
+        default=Path(os.environ.get("TOOLGATE_DB") or ".toolgate/toolgate.db"),
+        help="the database file (default: TOOLGATE_DB, or .toolgate/toolgate.db)",
+    )
+
+
+def open_store(options: argparse.Namespace) -> Store:
+    """The database, which must be there.
+
+    Raises:
+        CommandError: It is not, or cannot be opened.
+    """
     if not options.db.is_file():
         raise CommandError(f"there is no database {options.db}")
     try:
@@ -69,20 +79,22 @@ def _open(options: argparse.Namespace) -> Store:
 
 
 def _runs(options: argparse.Namespace) -> int:
-    rows = _open(options).query(_RUNS)
+    rows = open_store(options).query(_RUNS)
     for row in rows:
         row["gates"] = json.loads(row["gates"])
         row.update({name: int(row[name]) for name in ("accepted", "provisional", "rejected", "review", "error")})
-    return _print(rows, options, ("id", "time", "attempts", "accepted", "provisional", "rejected", "review", "error"))
+    return _print(
+        rows, options, ("id", "time", "attempts", "accepted", "provisional", "rejected", "review", "error", "audit")
+    )
 
 
 def _attempts(options: argparse.Namespace) -> int:
-    rows = _open(options).query(_ATTEMPTS, {"path": options.path})
+    rows = open_store(options).query(_ATTEMPTS, {"path": options.path})
     return _print(rows, options, ("id", "path", "outcome", "gate", "reason", "sentence"))
 
 
 def _show(options: argparse.Namespace) -> int:
-    store = _open(options)
+    store = open_store(options)
     found = store.query("SELECT id FROM attempts WHERE id LIKE ? || '%' LIMIT 2", [options.attempt])
     if not found:
         by_name = "SELECT id FROM attempts WHERE candidate_id = ? OR path = ? ORDER BY time DESC LIMIT 1"
@@ -99,7 +111,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _explain(options: argparse.Namespace) -> int:
-    return explain.execute(options, _open(options))
+    return explain.execute(options, open_store(options))
 
 
 def _print(rows: list[dict[str, Any]], options: argparse.Namespace, columns: tuple[str, ...]) -> int:
@@ -114,5 +126,5 @@ def _print(rows: list[dict[str, Any]], options: argparse.Namespace, columns: tup
 
 
 def _cell(value: object) -> str:
-    text = str(value).splitlines()[0] if str(value) else ""
+    text = str(value).splitlines()[0] if value not in (None, "") else ""
     return text if len(text) <= 90 else text[:87] + "..."

@@ -6,26 +6,29 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..agents import AgentError, agent_version
 from ..candidate import Candidate
-from ..config import DomainSettings, ProviderSettings, ScreenSettings, Settings, SolveSettings
+from ..config import ProviderSettings, ScreenSettings, Settings, SolveSettings
 from ..config.model import Mode
+from ..config.solver import BUILTIN
 from ..domains import DomainError, domain_names, load_domain
 from ..file_names import in_utf8
+from ..gates.agent_runs import agent_run_key, runs_due
 from ..gates.calls import ScreenCall
 from ..gates.forecast import standing
 from ..gates.lint import describe, examine
 from ..gates.result import escaped
-from ..gates.solve import agent_run_key
+from ..gates.workbench import domain_python
 from ..sandbox import SandboxError, inspect_interpreter
 from ..store import Store
 from ..store.reuse import judged_agent_run
 from . import configuration
 from .errors import CommandError
+from .explanation import Explanation, Row, changed, ended, equal, reused, was
 
 # What was asked about this candidate: as it stands, or in this file whatever it held then.
 _EARLIER = """
@@ -36,45 +39,12 @@ WHERE candidates.presented = :presented OR attempts.path = :path
     OR substr(:path, -length(attempts.path) - 1) = '/' || attempts.path
 ORDER BY paid.time
 """
-_LONGEST = 600
 # What a prompt shows of a candidate.
 _SHOWN: Mapping[Mode | None, tuple[str, ...]] = {
     None: ("question", "options"),
     "choices-only": ("options",),
     "question-only": ("question",),
 }
-Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """What becomes of one call of a screen, or of the agent run.
-
-    Attributes:
-        name: Which it is, as people read it.
-        state: `reused`; `asked again`, since no reply so far counts; `changed`, since it was asked in another way;
-            `never asked`; `not needed`, since the recorded replies decide without it; or `not known`.
-        sentence: Why.
-        call: Its number; None for the agent run.
-        reuse_key: Under which it is looked for; None where that cannot be said.
-        reused: Key of the reply or agent run that is reused, else None.
-        run: The run that paid for it.
-        time: When it was recorded.
-    """
-
-    name: str
-    state: str
-    sentence: str
-    call: int | None = None
-    reuse_key: str | None = None
-    reused: str | None = None
-    run: str | None = None
-    time: str | None = None
-
-    def line(self) -> str:
-        """All of it in one line."""
-        text = f"{self.state}: {self.sentence}" if self.sentence else self.state
-        return escaped(f"{self.name}: {text}".replace("\n", " "))
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +66,7 @@ def execute(options: argparse.Namespace, store: Store) -> int:
         CommandError: The file is no candidate without fault, or nothing is configured that asks anything.
     """
     settings = configuration.read(options)
-    if not settings.screens and settings.solve is None:
+    if not settings.screens and not settings.solve:
         raise CommandError("the configuration has neither `screens` nor `solve`, so there is nothing to reuse")
     candidate = _read(options.candidate, settings)
     found = list(_Explainer(candidate, settings, options.seed, store).explanations())
@@ -125,12 +95,12 @@ class _Explainer:
         self.store = store
 
     def explanations(self) -> Iterator[Explanation]:
-        """In the order in which a run asks: the screens that decide, the cue screens, the agent."""
+        """In the order in which a run asks: the screens that decide, the cue screens, the solvers."""
         replies = self._earlier("replies")
         for screen in (*self.settings.verdict_screens, *self.settings.cue_screens):
             yield from self._screen(screen, replies)
-        if self.settings.solve is not None:
-            yield self._agent(self.settings.solve)
+        if self.settings.solve:
+            yield from self._solvers()
 
     def _earlier(self, table: str) -> Sequence[Row]:
         path = os.path.abspath(in_utf8(self.candidate.path))  # noqa: PTH100 - links stand as in the record
@@ -145,7 +115,7 @@ class _Explainer:
         for index in range(screen.samples):
             name = f"screen `{screen.name}`, call {index}"
             if (row := stands.reused.get(index)) is not None:
-                yield _reused(name, "reply", row, index)
+                yield reused(name, "reply", row, index)
                 continue
             call = missing[index]
             state, why = self._why_not(call, screen, provider, replies)
@@ -159,14 +129,14 @@ class _Explainer:
     ) -> tuple[str, str]:
         same = self.store.query("SELECT * FROM replies WHERE reuse_key = ? ORDER BY time", [call.key])
         if same:
-            return "asked again", _ended("reply", same, "status", "this request")
+            return "asked again", ended("reply", same, "status", "this request")
         asked = [row for row in replies if row["call_index"] == call.index]
         if own := [row for row in asked if row["screen"] == screen.name]:
-            return "changed", _changes(own[-1], self._reply_changes(call, screen, provider, own[-1]))
+            return "changed", changed(own[-1], self._reply_changes(call, screen, provider, own[-1]))
         named = {other.name for other in self.settings.screens}
         for row in reversed(asked):
             if row["screen"] not in named and not self._reply_changes(call, screen, provider, row):
-                return "changed", _changes(row, _was("name of the screen", row["screen"], screen.name))
+                return "changed", changed(row, was("name of the screen", row["screen"], screen.name))
         return "never asked", ""
 
     def _reply_changes(
@@ -174,10 +144,10 @@ class _Explainer:
     ) -> list[str]:
         """What was other when a recorded reply was asked for. The order of the options follows from the rest."""
         before = json.loads(row["settings"])
-        changes = [*self._server(provider, row, row["provider"]), *_was("seed", row["seed"], self.seed)]
+        changes = [*self._server(provider, row, row["provider"]), *was("seed", row["seed"], self.seed)]
         for name, now in screen.asked().items():
             if name != "provider":  # its name is no part of a request
-                changes += _was(name, before.get(name), now)
+                changes += was(name, before.get(name), now)
         changes += self._content(row, _SHOWN[screen.mode])
         request = json.loads(row["request"])
         if request and before.get("mode") == screen.mode:
@@ -188,83 +158,102 @@ class _Explainer:
     def _content(self, row: Row, names: Sequence[str]) -> list[str]:
         content = json.loads(row["content"] or "{}")
         now = self.candidate.content()
-        return [f"{name} changed" for name in names if name in content and not _equal(content[name], now[name])]
+        return [f"{name} changed" for name in names if name in content and not equal(content[name], now[name])]
 
     def _server(self, provider: ProviderSettings, row: Row, name: str) -> list[str]:
         before = json.loads(row["configuration"] or "{}").get("providers", {}).get(name, {})
         # A key that is not in the record says nothing.
-        changes = [text for key, now in provider.server().items() for text in _was(key, before.get(key, now), now)]
+        changes = [text for key, now in provider.server().items() for text in was(key, before.get(key, now), now)]
         return [f"server: {', '.join(changes)}"] if changes else []
 
-    # --- the agent run ----------------------------------------------------------------------------------------
+    # --- the agent runs ---------------------------------------------------------------------------------------
 
-    def _agent(self, solve: SolveSettings) -> Explanation:
-        name = f"agent `{solve.agent}`"
-        provider = self.settings.providers[solve.provider]
+    def _solvers(self) -> Iterator[Explanation]:
+        runs = [(solver, control) for solver in self.settings.solve for control in (False, True)[: 1 + solver.control]]
         try:
             domain = load_domain(self.candidate.domain)
-            python = self.settings.domains.get(domain.name, DomainSettings()).python or Path(sys.executable)
+            python = domain_python(domain, self.settings, Path(sys.executable))
             packages = inspect_interpreter(python, domain.distributions).packages
-        except (DomainError, SandboxError) as problem:
-            return Explanation(name, "not known", str(problem))
-        key = agent_run_key(self.candidate, solve, provider, self.seed, packages)
-        if (row := judged_agent_run(self.store, key)) is not None:
-            return _reused(name, "agent run", row)
+            versions = {solver.name: agent_version(solver) for solver in self.settings.solve}
+        except (AgentError, DomainError, SandboxError) as problem:
+            yield from (Explanation(_run_name(*run), "not known", str(problem)) for run in runs)
+            return
+
+        def key(solver: SolveSettings, control: bool) -> str:
+            provider, tier = self.settings.providers[solver.provider], self.settings.sandbox
+            return agent_run_key(
+                self.candidate,
+                solver,
+                provider,
+                self.seed,
+                packages,
+                tier,
+                control=control,
+                agent_version=versions[solver.name],
+            )
+
+        recorded = runs_due(
+            self.candidate, self.settings, lambda *run: judged_agent_run(self.store, key(*run)), all_solvers=False
+        )
+        due = {(solver.name, control): row for solver, control, row in recorded}
+        earlier = self._earlier("agent_runs")
+        for run in runs:
+            if (run[0].name, run[1]) not in due:
+                why = "the recorded agent runs decide already"
+                yield Explanation(_run_name(*run), "not needed", why, reuse_key=key(*run))
+            elif (row := due[run[0].name, run[1]]) is not None:
+                yield reused(_run_name(*run), "agent run", row)
+            else:
+                yield self._run_why_not(*run, key(*run), packages, earlier)
+
+    def _run_why_not(
+        self,
+        solver: SolveSettings,
+        control: bool,
+        key: str,
+        packages: Mapping[str, str],
+        earlier: Sequence[Row],
+    ) -> Explanation:
+        name = _run_name(solver, control)
         same = self.store.query("SELECT * FROM agent_runs WHERE reuse_key = ? ORDER BY time", [key])
         if same:
-            return Explanation(name, "asked again", _ended("agent run", same, "reason", "this key"), reuse_key=key)
-        earlier = self._earlier("agent_runs")
-        if not earlier:
+            return Explanation(name, "asked again", ended("agent run", same, "reason", "this key"), reuse_key=key)
+        alike = [row for row in earlier if bool(row["control"]) == control]
+        own = [row for row in alike if (row["solver"] or row["agent"]) == solver.name]
+        named = {other.name for other in self.settings.solve}
+        free = [row for row in alike if (row["solver"] or row["agent"]) not in named]
+        if not (own or free):
             return Explanation(name, "never asked", "", reuse_key=key)
-        last = ([row for row in earlier if row["agent"] == solve.agent] or earlier)[-1]
-        changes = self._run_changes(solve, provider, packages, last)
-        return Explanation(name, "changed", _changes(last, changes), reuse_key=key)
+        last = (own or free)[-1]
+        changes = self._run_changes(solver, self.settings.providers[solver.provider], packages, last)
+        return Explanation(name, "changed", changed(last, changes), reuse_key=key)
 
     def _run_changes(
-        self, solve: SolveSettings, provider: ProviderSettings, packages: Mapping[str, str], row: Row
+        self, solver: SolveSettings, provider: ProviderSettings, packages: Mapping[str, str], row: Row
     ) -> list[str]:
         """What was other when a recorded agent run was made."""
         before = json.loads(row["settings"])
-        changes = [*self._server(provider, row, before.get("provider", "")), *_was("seed", row["seed"], self.seed)]
-        for name, now in dataclasses.asdict(solve).items():
-            changes += _was(name, before.get(name), now)
+        changes = [*self._server(provider, row, before.get("provider", "")), *was("seed", row["seed"], self.seed)]
+        # What is not in the record was not set then.
+        known = {field.name for field in dataclasses.fields(SolveSettings)}
+        if before.get("agent", BUILTIN) == BUILTIN:
+            before.setdefault("tools", "blocks")  # the only way there was
+        was_set: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in before.items() if name in known
+        }
+        asked = SolveSettings(**was_set).asked()
+        now = solver.at(provider).asked()
+        for name in sorted({*asked, *now}, key=[field.name for field in dataclasses.fields(solver)].index):
+            changes += was(name, asked.get(name), now.get(name))
         presented = ("question", "options") if row["presented"] != self.candidate.presented else ()
         changes += self._content(row, (*presented, "domain"))
-        installed = json.loads(row["environment"]).get("packages", {})
+        environment = json.loads(row["environment"])
+        changes += was("sandbox", environment.get("sandbox", "bubblewrap"), self.settings.sandbox)
+        installed = environment.get("packages", {})
         for package in sorted({*installed, *packages}):
-            changes += _was(package, installed.get(package), packages.get(package))
-        return changes + _was("pytest-toolgate", row["version"], __version__)
+            changes += was(package, installed.get(package), packages.get(package))
+        return changes + was("pytest-toolgate", row["version"], __version__)
 
 
-def _reused(name: str, what: str, row: Row, call: int | None = None) -> Explanation:
-    sentence = f"{what} {row['id']} of run {row['run_id']}, {row['time']}"
-    return Explanation(name, "reused", sentence, call, row["reuse_key"], row["id"], row["run_id"], row["time"])
-
-
-def _ended(what: str, rows: Sequence[Row], column: str, under: str) -> str:
-    last, count = rows[-1], len(rows)
-    plural = "replies" if what == "reply" else f"{what}s"
-    note = " ".join(last["note"].split())[:_LONGEST]
-    which = f"the only {what}" if count == 1 else f"the last of {count} {plural}"
-    return f"{which} under {under} ended as `{last[column]}`" + (f" ({note})" if note else "")
-
-
-def _changes(row: Row, changes: Sequence[str]) -> str:
-    # The key itself may have been made otherwise, by another version.
-    what = "; ".join(changes) or f"nothing recorded says how; pytest-toolgate was {row['version']}"
-    return f"{what} (asked {row['time']})"
-
-
-def _was(name: str, before: object, now: object) -> list[str]:
-    """What a setting was and is; empty where it is the same."""
-    return [] if before == now else [f"{name}: was {_shown(before)}, now {_shown(now)}"]
-
-
-def _shown(value: object) -> str:
-    return "not set" if value is None else f"`{str(value)[:100]}`"
-
-
-def _equal(before: object, now: object) -> bool:
-    if isinstance(before, str) and isinstance(now, str):
-        return before.strip() == now.strip()  # as a prompt shows it
-    return before == now
+def _run_name(solver: SolveSettings, control: bool) -> str:
+    return f"control of {solver.title}" if control else solver.title

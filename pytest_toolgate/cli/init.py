@@ -1,9 +1,11 @@
-"""`toolgate init`: a configuration and a first candidate, for a repository that has neither."""
+"""`toolgate init`: a configuration and a first candidate, for a repository that has neither; or a new domain."""
 
 import argparse
+import uuid
 from pathlib import Path
 
 from .errors import CommandError
+from .init_domain import write_domain
 from .new import write_new
 
 CONFIGURATION = """\
@@ -39,21 +41,31 @@ solution: |
 
   zero = jn_zeros(0, 3)[-1]
   print(f"ANSWER: {zero * j1(zero) ** 2:.5f}")
+metadata:
+  # Known to nobody who has not seen this file: an agent that shows it did not solve the question alone.
+  canary: <canary>
 """
 
 
 def declare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    parser = commands.add_parser("init", help="write toolgate.yaml and a first candidate")
-    parser.add_argument("directory", nargs="?", type=Path, default=Path(), help="repository (default: here)")
+    parser = commands.add_parser("init", help="write toolgate.yaml and a first candidate, or the package of a domain")
+    parser.add_argument("directory", nargs="?", type=Path, default=Path(), help="where to write (default: here)")
+    parser.add_argument("--domain", metavar="NAME", help="write the package of a new domain, and nothing else")
+    parser.add_argument("--package", metavar="PKG", help="with --domain: what scripts import (default: NAME)")
     parser.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Write both files; nothing is overwritten."""
+    """Write both files, or those of a domain; nothing is overwritten."""
+    if options.domain is not None:
+        write_domain(options.domain, options.package, options.directory)
+        return 0
+    if options.package is not None:
+        raise CommandError("--package says what scripts of a new domain import; name the domain with --domain")
     files = {
         options.directory / "toolgate.yaml": CONFIGURATION,
-        options.directory / "candidates" / "bessel-zero-product.yaml": CANDIDATE,
+        options.directory / "candidates" / "bessel-zero-product.yaml": CANDIDATE.replace("<canary>", str(uuid.uuid4())),
     }
     for path in files:
         if path.exists():

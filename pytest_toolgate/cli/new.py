@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import uuid
 from pathlib import Path
 
 from ..domains import domain_names
@@ -27,6 +28,9 @@ distractors: {{}}
 # Computes the answer from the question alone and prints exactly one line `ANSWER: <value>`.
 solution: |
 
+metadata:
+  # Known to nobody who has not seen this file: an agent that shows it did not solve the question alone.
+  canary: {canary}
 """
 
 
@@ -46,7 +50,7 @@ def execute(options: argparse.Namespace) -> int:
     if not re.fullmatch(r"[a-z0-9_-]{1,100}", options.id):
         raise CommandError(f"the id `{options.id}` is not of the form [a-z0-9_-]+ (100 characters at most)")
     path: Path = options.directory / f"{options.id}.yaml"
-    write_new(path, TEMPLATE.format(id=options.id, domain=options.domain))
+    write_new(path, TEMPLATE.format(id=options.id, domain=options.domain, canary=uuid.uuid4()))
     return 0
 
 

@@ -24,13 +24,14 @@ def imbalance(answers: Iterable[str]) -> str:
         return ""
     items = counts.total()
     letter, times = counts.most_common(1)[0]
-    if len(LETTERS) * _at_least(times, items, 1 / len(LETTERS)) >= _RARE:
+    if len(LETTERS) * at_least(times, items, 1 / len(LETTERS)) >= _RARE:
         return ""
     return f"the answer is {letter} in {times} of {items} items: an export without a fresh shuffle would give it away"
 
 
-def _at_least(times: int, items: int, chance: float) -> float:
-    """The chance of so many hits or more. Logarithms, since a large pool's binomials are no floats."""
+def at_least(times: int, items: int, chance: float) -> float:
+    """The chance of so many hits or more among items that are each hit with the same chance, between 0 and 1."""
+    # Logarithms, since a large pool's binomials are no floats.
     whole = math.lgamma(items + 1)
     return math.fsum(
         math.exp(

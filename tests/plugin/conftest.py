@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from agent_server import AgentServer
 from scripted_server import KEY, ScriptedServer
 
 from .pool import Pool
@@ -23,6 +24,13 @@ def pool(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path_fa
 @pytest.fixture
 def server() -> Iterator[ScriptedServer]:
     with ScriptedServer() as running:
+        yield running
+
+
+@pytest.fixture
+def model() -> Iterator[AgentServer]:
+    """A model for agents with a program of their own."""
+    with AgentServer() as running:
         yield running
 
 

@@ -40,7 +40,11 @@ def test_an_item_holds_everything_that_is_known(pool: Pool, server: ScriptedServ
     ]  # fmt: skip
     assert [run["matched"] for run in record["script_runs"]] == ["B", "B"]
     assert [(reply["status"], reply["correct"]) for reply in record["replies"]] == [("answered", 0)]
-    assert [(run["outcome"], run["used"]) for run in record["agent_runs"]] == [("passed", ["scipy"])]
+    assert [(run["outcome"], run["used"], run["called"]) for run in record["agent_runs"]] == [
+        ("passed", ["scipy"], ["scipy"])
+    ]
+    assert [run["called"] for run in record["script_runs"]] == [[]] * len(record["script_runs"])
+    assert "seal" not in record["run"]
     assert record["path"] == "candidates/first.yaml"
     assert KEY not in text
 

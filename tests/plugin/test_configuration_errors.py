@@ -16,6 +16,7 @@ CASES: Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         "verify: {time_limits: 3}", (), ("toolgate.yaml:1:", "`verify.time_limits`", "`time_limit`"),
     ),
     "not-a-number": ("\nverify:\n  time_limit: soon", (), ("toolgate.yaml:3:", "a number", "`soon`")),
+    "warm-elsewhere": ("sandbox: none\nverify: {warm: true}", (), ("verify.warm", "bubblewrap")),
     "below-the-least": ("verify: {repeats: 0}", (), ("verify.repeats", "at least 1")),
     "not-yaml": ("verify: {", (), ("toolgate.yaml:", "not YAML")),
     "unset-variable": ("domain: ${NO_SUCH_VARIABLE}", (), ("NO_SUCH_VARIABLE", "not set")),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from scripted_server import Reply, Script, ScriptedServer, avoiding, by_model, by_question, choosing, computing
 
-from pytest_toolgate.store import Store, schema
+from pytest_toolgate.store import Store
 
 from .pool import PROVIDER, SOLVE, THREE_CALLS, VALUE, VERIFY, Pool, Session
 
@@ -30,8 +30,8 @@ def proven(script: Script) -> Script:
 
 
 def files(root: Path) -> dict[str, bytes]:
-    """What stands in a directory but for what pytest itself leaves."""
-    own = (".pytest_cache", "junit.xml", "stdout", "stderr")
+    """What stands in a directory but for what pytest and Python themselves leave."""
+    own = (".pytest_cache", "junit.xml", "stdout", "stderr", "__pycache__")
     paths = (path for path in root.rglob("*") if path.is_file() and not {*own} & {*path.relative_to(root).parts})
     return {str(path.relative_to(root)): path.read_bytes() for path in paths}
 
@@ -129,7 +129,17 @@ def test_a_database_of_an_earlier_version_stays_as_it_is(pool: Pool, server: Scr
     with closing(Store(pool.database)) as store:
         store.query("ALTER TABLE replies DROP COLUMN request")
         store.query("ALTER TABLE uses DROP COLUMN correct")
-        store.query(f"PRAGMA user_version={schema.VERSION - 1}")
+        for column in ("alone", "files_made", "stdout_bytes", "stderr_bytes", "called"):
+            store.query(f"ALTER TABLE script_runs DROP COLUMN {column}")
+        for column in ("solver", "control", "agent_version", "called"):
+            store.query(f"ALTER TABLE agent_runs DROP COLUMN {column}")
+        for column in ("solver", "control"):
+            store.query(f"ALTER TABLE agent_replies DROP COLUMN {column}")
+        store.query("DROP INDEX attempts_by_round")
+        store.query("ALTER TABLE attempts DROP COLUMN round_id")
+        for column in ("seal", "audit"):
+            store.query(f"ALTER TABLE runs DROP COLUMN {column}")
+        store.query("PRAGMA user_version=1")
     before = pool.database.read_bytes()
     assert totals(pool.run(DRY)) == (0, 0)
     assert pool.database.read_bytes() == before

@@ -174,9 +174,14 @@ def test_a_file_that_was_renamed_is_found_by_what_it_asks(pool: Pool, server: Sc
 
 def test_settings_of_the_agent_are_named(pool: Pool, server: ScriptedServer) -> None:
     asked_once(pool, server, SOLVE, gates="solve")
-    pool.configure(PROVIDER, SOLVE.replace("max_turns: 3", "max_turns: 4, hints: true"), url=server.base_url)
+    pool.configure(
+        PROVIDER, SOLVE.replace("max_turns: 3", "max_turns: 4, hints: true, tools: functions"), url=server.base_url
+    )
     [line] = explain(pool, "--seed", "1")
-    changes = "seed: was `0`, now `1`; max_turns: was `3`, now `4`; hints: was `False`, now `True`"
+    changes = (
+        "seed: was `0`, now `1`; max_turns: was `3`, now `4`; hints: was `False`, now `True`; "
+        "tools: was `auto`, now `functions`"
+    )
     assert f"agent `builtin`: changed: {changes} (asked " in line
     with closing(Store(pool.database)) as store:
         store.query("UPDATE runs SET version = '0.0.1'")
@@ -223,3 +228,40 @@ def test_what_cannot_be_explained_is_one_sentence(pool: Pool) -> None:
         pool, "candidates/broken.yaml"
     )
     assert "none.yaml: cannot be read: No such file" in refused(pool, CANDIDATE, "--config=none.yaml")
+
+
+# --- several solvers and control runs ------------------------------------------------------------------------
+
+_RUN = "provider: fake, model: agent-model, time_limit: 20, max_turns: 3"
+_TWO = f"    solve:\n      - {{name: one, {_RUN}, control: true}}\n      - {{name: two, {_RUN}}}\n"
+
+
+def test_every_solver_and_every_control_run_has_its_line(pool: Pool, server: ScriptedServer) -> None:
+    pool.add("first")
+    pool.configure(PROVIDER, _TWO, url=server.base_url)
+    Store(pool.database).close()
+    names = ["solver `one`", "control of solver `one`", "solver `two`"]
+    assert explain(pool) == [f"{name}: never asked" for name in names]
+    server.script = computing(VALUE)  # its model answers where the software is missing, too
+    pool.run("--toolgate-gates=solve")
+    reused, control, other = explain(pool)
+    assert reused.startswith("solver `one`: reused: agent run ")
+    assert control.startswith("control of solver `one`: reused: agent run ")
+    assert other == "solver `two`: not needed: the recorded agent runs decide already"
+
+    pool.configure(PROVIDER, _TWO, "accept: all\n", url=server.base_url)
+    assert explain(pool)[2] == "solver `two`: never asked"
+    pool.configure(PROVIDER, _TWO.replace("name: one", "name: new"), "accept: all\n", url=server.base_url)
+    renamed, control, _ = explain(pool)
+    assert "solver `new`: changed: name: was `one`, now `new` (asked " in renamed
+    assert "control of solver `new`: changed: name: was `one`, now `new` (asked " in control
+
+
+def test_what_was_not_solved_needs_no_control_run(pool: Pool, server: ScriptedServer) -> None:
+    pool.add("first")
+    pool.configure(PROVIDER, SOLVE.replace("max_turns: 3", "max_turns: 3, control: true"), url=server.base_url)
+    server.script = computing("0.058996")
+    pool.run("--toolgate-gates=solve")
+    solve, control = explain(pool)
+    assert solve.startswith("agent `builtin`: reused: ")
+    assert control == "control of agent `builtin`: not needed: the recorded agent runs decide already"

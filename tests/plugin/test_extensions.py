@@ -1,5 +1,7 @@
 """Domains and agents of other packages are found by entry point, and their faults are not the candidate's."""
 
+import os
+
 import pytest
 from scripted_server import ScriptedServer
 
@@ -42,7 +44,8 @@ def extended(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> Pool:
     pool.write("site/extension_domain.py", _DOMAIN)
     pool.write("site/extension-1.dist-info/METADATA", "Name: extension\nVersion: 1\n")
     pool.write("site/extension-1.dist-info/entry_points.txt", _ENTRY_POINTS)
-    monkeypatch.setenv("PYTHONPATH", str(pool.root / "site"))
+    before = os.environ.get("PYTHONPATH")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (str(pool.root / "site"), before))))
     return pool
 
 
@@ -66,6 +69,22 @@ def test_an_agent_of_another_package(
     [outcome] = extended.recorded("outcomes")
     assert f"{outcome['outcome']} {outcome['gate']} {outcome['reason']}".strip() == verdict
     assert server.count == 0
+
+
+def test_a_control_run_that_used_the_software_is_no_result(extended: Pool, server: ScriptedServer) -> None:
+    extended.add("first")
+    extended.configure(
+        PROVIDER, "solve: {agent: answers, provider: fake, model: m, control: true}\n", url=server.base_url
+    )
+    session = extended.run("--toolgate-gates=solve")
+    assert session.verdicts == {"first": "provisional solve"}
+    told = "the control run had the software all the same: it used `scipy`"
+    assert f"whether the software was needed is not known: {told}" in session.line_about("first")
+    rows = extended.recorded("agent_runs")
+    assert [(row["control"], row["outcome"], row["reason"]) for row in rows] == [
+        (0, "passed", ""),
+        (1, "error", "sandbox"),
+    ]
 
 
 def test_a_domain_of_another_package(extended: Pool) -> None:

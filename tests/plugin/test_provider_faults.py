@@ -24,6 +24,8 @@ from wire_faults import EXHAUSTED
 
 from .pool import PROVIDER, SCREEN, THREE_CALLS, VALUE, Pool
 
+pytestmark = pytest.mark.slow
+
 ONE = "--toolgate-gates=screen"
 ONE_AT_A_TIME = PROVIDER.rstrip() + "\n        max_concurrency: 1\n"
 

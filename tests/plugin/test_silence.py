@@ -30,7 +30,7 @@ def test_nothing_is_imported_and_nothing_left(
     assert "pytest_toolgate.collection" in imported
     assert not {name for name in imported if name.split(".")[0] in _HEAVY}
     own = {name for name in imported if name.startswith("pytest_toolgate.")}
-    assert own <= {f"pytest_toolgate.{name}" for name in ("plugin", "options", "collection", "file_names")}
+    assert own <= {f"pytest_toolgate.{name}" for name in ("plugin", "options", "collection", "file_names", "hookspecs")}
     outputs = {pool.root / name for name in ("stdout", "stderr")}  # pytester's own
     assert set(pool.root.rglob("*")) - outputs == set(before)
 

@@ -1,10 +1,8 @@
 """Solve: the agent is judged by the file it leaves, by its time, and by nothing that it says."""
 
 import json
-import tempfile
 import time
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 from scripted_server import (
@@ -86,30 +84,39 @@ def test_the_file_alone_decides(pool: Pool, server: ScriptedServer) -> None:
         20,
     )
     assert rows["down"]["outcome"] == "error"
+    assert [(rows[name]["turns"], rows[name]["called"]) for name in ("down", "refuses")] == [(1, "[]")] * 2
     assert not list(pool.root.rglob("answer.txt"))
 
 
 def test_an_answer_without_work_carries_a_warning(pool: Pool, server: ScriptedServer) -> None:
-    """G15: it counts, and the record says that the software was not used."""
+    """G15: it counts, and the record says that the software was not used, or only imported."""
     pool.add("case-work")
     pool.add("case-guess")
+    pool.add("case-import")
     pool.add("case-nothing")
     pool.configure(PROVIDER, SOLVE, url=server.base_url)
     guess = _RIGHT_LETTER.replace(", scipy", "") + "open('answer.txt', 'w').write(letter)"
-    server.script = by_question({"case-work": computing(VALUE), "case-guess": running(guess)}, saying("Hm."))
+    server.script = by_question(
+        {"case-work": computing(VALUE), "case-guess": running(guess), "case-import": running(_WRITE)}, saying("Hm.")
+    )
     session = pool.run(GATE)
     assert session.verdicts == {
         "case-work": "provisional solve",
         "case-guess": "provisional solve",
+        "case-import": "provisional solve",
         "case-nothing": "review solve no-answer",
     }
     assert "warning: solved without running the software" in session.line_about("case-guess")
+    assert "warning: solved with the software imported and never called" in session.line_about("case-import")
     assert "warning" not in session.line_about("case-work")
-    assert [(row["name"], row["used"]) for row in pool.recorded("agent_runs")] == [
-        ("case-guess", "[]"),
-        ("case-nothing", "[]"),
-        ("case-work", '["scipy"]'),
+    assert [(row["name"], row["used"], row["called"]) for row in pool.recorded("agent_runs")] == [
+        ("case-guess", "[]", "[]"),
+        ("case-import", '["scipy"]', "[]"),
+        ("case-nothing", "[]", "[]"),
+        ("case-work", '["scipy"]', '["scipy"]'),
     ]
+    # What is recorded says the same again.
+    assert "imported and never called" in pool.run(GATE).line_about("case-import")
 
 
 _SURVIVOR = """
@@ -180,7 +187,6 @@ def test_no_workspace_outlives_its_solve(pool: Pool, server: ScriptedServer) -> 
     pool.configure(PROVIDER, SOLVE, url=server.base_url)
     code = "import os, scipy\nfor _ in range(1500):\n    os.mkdir('d')\n    os.chdir('d')\nos.chmod('.', 0)"
     server.script = in_turn([running(code), computing(VALUE)])
-    before = set(Path(tempfile.gettempdir()).glob("toolgate-run-*"))
     session = pool.run(GATE)
     assert session.verdicts in ({"first": "provisional solve"}, {"first": "review solve no-answer"})
-    assert set(Path(tempfile.gettempdir()).glob("toolgate-run-*")) <= before
+    assert not list(pool.temporary.glob("toolgate-run-*"))

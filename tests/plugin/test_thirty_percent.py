@@ -16,6 +16,8 @@ from wire_shapes import SHAPES, body_of
 
 from .pool import THREE_CALLS, VALUE, Pool
 
+pytestmark = pytest.mark.slow
+
 SHARE = 0.3
 PROVIDER = """
     providers:

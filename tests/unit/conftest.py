@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from agent_server import AgentServer
 from scripted_server import ScriptedServer
 
 from pytest_toolgate.gates import Workbench
@@ -37,3 +38,10 @@ def api(request: pytest.FixtureRequest) -> str:
     """Each of the two protocols."""
     name: str = request.param
     return name
+
+
+@pytest.fixture
+def model() -> Iterator[AgentServer]:
+    """A model for agents with a program of their own."""
+    with AgentServer() as running:
+        yield running

@@ -139,7 +139,7 @@ def test_a_degenerate_reply_is_read_at_once(reply: str, expected: str | None) ->
         begun = time.process_time()
         assert letter(reply) == expected
         quickest = min(quickest, time.process_time() - begun)
-    assert quickest < 0.1
+    assert quickest < 0.5
 
 
 LONG = {key: f"{key.lower()} " * 900 for key in "ABCD"}
