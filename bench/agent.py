@@ -89,7 +89,9 @@ def main() -> int:
     try:
         provider = open_provider(ProviderSettings("local", kind="llama-cpp", timeout=300), run_directory)
         interpreter = inspect_interpreter(Path(sys.executable), ("scipy", "numpy"))
-        settings = SolveSettings(provider="local", model=MODEL, time_limit=SECONDS, max_turns=6, max_output_tokens=1024)
+        settings = SolveSettings(
+            provider="local", model=MODEL, time_limit=SECONDS, max_turns=6, max_output_tokens=1024, tools="blocks"
+        )
         for number, (question, right, wrong) in enumerate(QUESTIONS):
             values = wrong.split()
             values.insert(number % 4, right)

@@ -11,14 +11,14 @@ import tempfile
 import time
 from pathlib import Path
 
-_CANDIDATE = {
+CANDIDATE = {
     "domain": "scipy",
     "question": "What is the value of number {}?",
     "options": {"A": "0.1", "B": "0.2", "C": "0.3", "D": "0.4"},
     "answer": "B",
     "solution": "import scipy\nprint('ANSWER: 0.2')\n",
 }
-_QUIET = ("-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:anyio")
+QUIET = ("-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:anyio")
 
 
 def main(files: int = 2000, rounds: int = 3) -> None:
@@ -29,7 +29,7 @@ def main(files: int = 2000, rounds: int = 3) -> None:
         for name in ("candidates", "tests", "none"):
             (root / name).mkdir()
         for number in range(files):
-            text = json.dumps(_CANDIDATE).replace("{}", str(number))
+            text = json.dumps(CANDIDATE).replace("{}", str(number))
             (root / "candidates" / f"item-{number:05}.yaml").write_text(text)
             (root / "tests" / f"test_{number:05}.py").write_text("def test_it(): pass\n")
         _collect(root, "tests", files)  # once before, so that compiled files are there
@@ -48,7 +48,7 @@ def main(files: int = 2000, rounds: int = 3) -> None:
 def _collect(root: Path, name: str, count: int) -> float:
     begun = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", *_QUIET, name],
+        [sys.executable, "-m", "pytest", "--collect-only", *QUIET, name],
         cwd=root,
         capture_output=True,
         text=True,
