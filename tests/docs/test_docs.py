@@ -19,12 +19,13 @@ import pytest
 import yaml
 from scripted_server import ScriptedServer
 
-from pytest_toolgate import options
+from pytest_toolgate import config, options
 from pytest_toolgate.agents import agent_names
 from pytest_toolgate.candidate.document import read_document
 from pytest_toolgate.candidate.schema import KEYS
+from pytest_toolgate.checks import check_names
 from pytest_toolgate.cli.main import main as toolgate
-from pytest_toolgate.config import Settings, model, read_settings
+from pytest_toolgate.config import Settings, read_settings
 from pytest_toolgate.providers import provider_kinds
 from pytest_toolgate.store import schema
 
@@ -35,22 +36,22 @@ DOCS = ROOT / "docs"
 PATIENCE = 60
 _SETTINGS = {field.name for field in dataclasses.fields(Settings)}
 _SECTIONS: Mapping[str, type] = {
-    "providers": model.ProviderSettings,
-    "retries": model.Retries,
-    "prices": model.Prices,
-    "verify": model.VerifySettings,
-    "screens": model.ScreenSettings,
-    "solve": model.SolveSettings,
-    "budget": model.Budget,
-    "domains": model.DomainSettings,
+    "providers": config.ProviderSettings,
+    "retries": config.Retries,
+    "prices": config.Prices,
+    "verify": config.VerifySettings,
+    "screens": config.ScreenSettings,
+    "solve": config.SolveSettings,
+    "budget": config.Budget,
+    "domains": config.DomainSettings,
 }
 _REASONS = frozenset(
     {
         *("bad-yaml", "bad-schema", "bad-options", "equal-options", "close-options", "bad-answer", "duplicate"),
         *("too-large", "timeout", "exit-status", "killed", "no-answer", "many-answers", "unreadable", "mismatch"),
         *("ambiguous", "output-limit", "memory-limit", "disk-limit", "not-reproducible", "tool-unused", "too-easy"),
-        *("wrong", "bad-answer-file", "provider", "inconclusive", "environment", "agent", "sandbox", "budget"),
-        *("interrupted", "not-run", "internal"),
+        *("wrong", "bad-answer-file", "tool-not-needed", "provider", "inconclusive", "environment", "agent"),
+        *("sandbox", "budget", "interrupted", "not-run", "internal", "check", "basix-layout", "solver-convergence"),
     }
 )
 
@@ -72,7 +73,14 @@ def _of(*languages: str) -> list[Any]:
 # --- commands ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+# Pages whose commands take half a minute.
+_LONG = ("outcomes.md", "checks.md", "audits.md")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in _LONG)) for page in PAGES],
+)
 def test_every_command_does_what_the_page_says(page: Path, server: ScriptedServer, tmp_path: Path) -> None:
     """In a fresh directory with the page's own files, and the examples it names in `<!-- examples: name -->`."""
     here = tmp_path / "bench"
@@ -166,7 +174,9 @@ def test_yaml(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         assert toolgate(["lint", str(file)]) == 0
     elif keys <= _SETTINGS:
         own = {name for other in blocks(block.page) if other.language == "toml" for name in _entry_points(other)}
-        read_settings(file, kinds={*provider_kinds(), *own}, agents={*agent_names(), *own})
+        read_settings(
+            file, kinds={*provider_kinds(), *own}, agents={*agent_names(), *own}, checks={*check_names(), *own}
+        )
     elif keys <= set(KEYS):
         read_document(block.text, is_json=False)
     else:
@@ -241,7 +251,8 @@ def test_every_key_of_the_configuration_has_its_default(section: str) -> None:
     fields = [
         field for field in dataclasses.fields(_SECTIONS[section]) if (section, field.name) != ("providers", "name")
     ]
-    assert rows == {field.name: _default(field) for field in fields}
+    special = {"name": "the agent's"} if section == "solve" else {}
+    assert rows == {field.name: _default(field) for field in fields} | special
 
 
 def _default(field: "dataclasses.Field[Any]") -> str:
@@ -249,7 +260,7 @@ def _default(field: "dataclasses.Field[Any]") -> str:
         return "see below" if dataclasses.is_dataclass(field.default_factory) else "none"
     if field.default is dataclasses.MISSING:
         return "required"
-    if field.default is None or field.default == "":
+    if field.default in (None, "", ()):
         return "required" if field.default == "" else "none"
     shown = {True: "true", False: "false"}.get(field.default, field.default) if field.type is bool else field.default
     return f"`{shown:g}`" if isinstance(shown, float) else f"`{shown}`"
@@ -280,7 +291,7 @@ def test_every_option_is_documented() -> None:
 
 
 def test_every_remedy_of_the_sandbox_is_in_the_page() -> None:
-    text = _prose(DOCS / "ci.md")
+    text = _prose(DOCS / "sandbox-tiers.md")
     source = ast.parse((ROOT / "pytest_toolgate" / "sandbox" / "probe.py").read_text("utf-8"))
     constants = [node.value for node in ast.walk(source) if isinstance(node, ast.Constant)]
     advice = [text for text in constants if isinstance(text, str) and re.match("type: sudo|.* docker run ", text)]
