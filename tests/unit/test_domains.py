@@ -96,18 +96,21 @@ def test_the_seeds_of_fenicsx_solve_one_problem_in_five_ways() -> None:
 
 
 def test_guides_and_seeds_are_in_what_is_installed(tmp_path: Path) -> None:
-    """In the wheel and in the archive of the source, although the seeds are a link in the repository."""
+    """In the wheel beside the domain, in the archive of the source where the repository has them."""
     build = [sys.executable, "-m", "hatchling", "build", "-d", str(tmp_path)]
     subprocess.run(build, cwd=ROOT, capture_output=True, timeout=60, check=True)
     [wheel], [archive] = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
     with zipfile.ZipFile(wheel) as opened, tarfile.open(archive) as source:
         for name in SHIPPED:
             package = f"pytest_toolgate/domains/{name}"
-            for path in (f"{package}/guide.md", *(f"{package}/seeds/{seed.path.name}" for seed in seeds(name))):
-                assert opened.read(path) == (ROOT / path).read_bytes()
-                file = source.extractfile(f"{archive.name.removesuffix('.tar.gz')}/{path}")
+            files = {f"{package}/guide.md": ROOT / package / "guide.md"}
+            files |= {f"{package}/seeds/{seed.path.name}": seed.path for seed in seeds(name)}
+            for path, original in files.items():
+                assert opened.read(path) == original.read_bytes()
+                member = f"{archive.name.removesuffix('.tar.gz')}/{original.relative_to(ROOT)}"
+                file = source.extractfile(member)
                 assert file is not None
-                assert file.read() == (ROOT / path).read_bytes()
+                assert file.read() == original.read_bytes()
 
 
 def test_nobody_who_solves_sees_the_seeds(tmp_path: Path) -> None:
