@@ -16,6 +16,9 @@ dependencies = ["pytest-toolgate"]
 [project.entry-points."pytest_toolgate.domains"]
 $name = "$module:DOMAIN"
 
+[project.entry-points."pytest_toolgate.checks"]
+$check = "$module.checks:stderr"
+
 [tool.hatch.build.targets.wheel]
 packages = ["$module"]
 """
@@ -48,8 +51,23 @@ DOMAIN = Domain(
     notes="$package is installed.",  # what an agent is told with `hints: true`
     guide=(_HERE / "guide.md").read_text("utf-8"),
     seeds=_HERE / "seeds",
+    checks=("perturb", "$check"),  # what candidates must bear after verification; see checks.py
     # python=Path("/path/to/python"),  # the interpreter that has the software, if it is not pytest's own
 )
+'''
+
+CHECKS = '''\
+"""Extra checks of the domain `$name`: what an expert would notice of a script that has passed verification."""
+
+from pytest_toolgate.checks import CheckResult, CheckTask
+
+
+def stderr(task: CheckTask) -> CheckResult:
+    """Flag a script to which the software has had something to say. Put what your software warns of in its place."""
+    said = task.run_script().stderr.strip()
+    if not said:
+        return CheckResult("passed")
+    return CheckResult("flagged", f"standard error is not empty: {said.splitlines()[-1]}", evidence=said)
 '''
 
 GUIDE = """\

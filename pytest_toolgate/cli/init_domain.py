@@ -45,12 +45,14 @@ def write_domain(name: str, package: str | None, directory: Path) -> None:
         "distribution": root.name,
         "module": module,
         "package": imported,
+        "check": f"{name.replace('_', '-')}-stderr",
         "software": ", ".join(f'"{distribution}"' for distribution in software),
         "canary": str(uuid.uuid4()),
     }
     for place, text in (
         ("pyproject.toml", domain_template.PYPROJECT),
         (f"{module}/__init__.py", domain_template.DOMAIN),
+        (f"{module}/checks.py", domain_template.CHECKS),
         (f"{module}/guide.md", domain_template.GUIDE),
         (f"{module}/seeds/first.yaml", domain_template.SEED),
     ):

@@ -65,3 +65,20 @@ def test_software_that_is_not_there_is_said(pool: Pool, add: Callable[..., Path]
     session = pool.run(add("hollow"), "--toolgate-gates=lint,verify")
     assert session.verdicts == {"first": "error verify environment"}
     assert "the package `hollow` of the domain `hollow` is not installed" in session.cases["first"].headline
+
+
+def test_its_check_flags_what_the_script_is_told_on_standard_error(pool: Pool, add: Callable[..., Path]) -> None:
+    seeds = add("number_lab", "--package", "numpy")
+    told = (
+        (seeds / "first.yaml")
+        .read_text("utf-8")
+        .replace("  import math\n", "  import math, sys\n\n  print('step size reduced', file=sys.stderr)\n")
+    )
+    (seeds / "second.yaml").write_text(told.replace("number_lab-first", "second").replace("k = 1", "k = 01"), "utf-8")
+    session = pool.run(seeds, "--toolgate-gates=lint,verify")
+    assert session.verdicts == {"first": "provisional verify", "second": "provisional verify"}
+    found = pool.rows("SELECT verdict, sentence FROM checks WHERE name = 'number-lab-stderr' ORDER BY verdict")
+    assert [tuple(row.values()) for row in found] == [
+        ("flagged", "standard error is not empty: step size reduced"),
+        ("passed", ""),
+    ]

@@ -41,6 +41,7 @@ def test_a_domain_is_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert files == [
         "there/toolgate-domain-lab/pyproject.toml",
         "there/toolgate-domain-lab/toolgate_domain_lab/__init__.py",
+        "there/toolgate-domain-lab/toolgate_domain_lab/checks.py",
         "there/toolgate-domain-lab/toolgate_domain_lab/guide.md",
         "there/toolgate-domain-lab/toolgate_domain_lab/seeds/first.yaml",
     ]
