@@ -3,7 +3,7 @@
 `docs/database.md` explains the tables for readers; keep the two together.
 """
 
-VERSION = 5
+VERSION = 6
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -97,6 +97,10 @@ CREATE TABLE IF NOT EXISTS outcomes (
     gate TEXT NOT NULL,
     reason TEXT NOT NULL, sentence TEXT NOT NULL, warnings TEXT NOT NULL, reused INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE IF NOT EXISTS reviews (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, candidate_id TEXT NOT NULL, fingerprint TEXT NOT NULL,
+    verdict TEXT NOT NULL, reviewer TEXT NOT NULL, note TEXT NOT NULL
+) STRICT;
 CREATE INDEX IF NOT EXISTS replies_by_key ON replies (reuse_key, call_index);
 CREATE INDEX IF NOT EXISTS agent_runs_by_key ON agent_runs (reuse_key);
 CREATE INDEX IF NOT EXISTS attempts_by_run ON attempts (run_id);
@@ -114,6 +118,7 @@ CREATE INDEX IF NOT EXISTS checks_by_attempt ON checks (attempt_id);
 CREATE INDEX IF NOT EXISTS rounds_by_domain ON rounds (domain, number);
 CREATE INDEX IF NOT EXISTS proposals_by_round ON proposals (round_id);
 CREATE INDEX IF NOT EXISTS attempts_by_round ON attempts (round_id);
+CREATE INDEX IF NOT EXISTS reviews_by_fingerprint ON reviews (fingerprint);
 """
 # What brings a database of an earlier version up to date, before what is new is added.
 _UPGRADES = {

@@ -244,7 +244,7 @@ def test_every_row_is_there_as_it_was(store: Store) -> None:
 
 def test_it_has_become_what_a_new_one_is(store: Store, tmp_path: Path) -> None:
     Store(tmp_path / "new.db").close()
-    assert version(store.path) == version(tmp_path / "new.db") == schema.VERSION == 5
+    assert version(store.path) == version(tmp_path / "new.db") == schema.VERSION == 6
     assert columns(store.path) == columns(tmp_path / "new.db")
     assert {"cues", "preflights", "checks", "rounds", "proposals"} <= columns(store.path).keys()
 
