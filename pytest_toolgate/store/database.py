@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from . import schema
+from .chain import Chain, link_all, place_of
 
 BUSY_SECONDS = 30.0
 
@@ -58,6 +59,7 @@ class Store:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._prepare_in_turn(time.monotonic() + busy_seconds)
+            self._place = place_of(path)
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"the database {path} cannot be opened: {error}") from error
 
@@ -101,8 +103,11 @@ class Store:
             connection.execute("PRAGMA journal_mode=WAL")
         with self._transaction() as connection:
             # Another process may have been first.
-            for statement in schema.statements(self._version(connection)):
+            before = self._version(connection)
+            for statement in schema.statements(before):
                 connection.execute(statement)
+            if before < schema.CHAINED_SINCE:
+                link_all(connection, place_of(self.path))
             connection.execute(f"PRAGMA user_version={schema.VERSION}")
 
     def _version(self, connection: sqlite3.Connection) -> int:
@@ -139,8 +144,7 @@ class Store:
         ]
         try:
             with self._transaction() as connection:
-                for table, row in full:
-                    self._insert(connection, table, row)
+                self._insert(connection, full)
         except sqlite3.Error as error:
             kept = "; ".join(self._spool(table, row) for table, row in full)
             raise StoreError(f"the database {self.path} cannot be written ({error}); {kept}") from error
@@ -164,14 +168,19 @@ class Store:
             if in_turn:
                 self._writing.release()
 
-    def _insert(self, connection: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None:
-        names = ", ".join(row)
-        marks = ", ".join("?" * len(row))
-        # Table and column names are this program's own; values are bound. Only a row that is there already is
-        # passed over (a spooled row taken in twice); one that does not fit is an error, never silently lost.
-        connection.execute(
-            f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING", list(row.values())
-        )
+    def _insert(self, connection: sqlite3.Connection, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        """Add rows, each with its link in the chain of this file."""
+        chain = Chain(connection, self._place)
+        for table, row in rows:
+            names = ", ".join(row)
+            marks = ", ".join("?" * len(row))
+            # Table and column names are this program's own; values are bound. Only a row that is there already is
+            # passed over (a spooled row taken in twice); one that does not fit is an error, never silently lost.
+            added = connection.execute(
+                f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING", list(row.values())
+            )
+            if added.rowcount:
+                chain.add(table, str(row["id"]))
 
     def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
         """The rows of a SELECT as dictionaries."""
@@ -215,7 +224,7 @@ class Store:
                 continue  # another run has just taken it in
             try:
                 with self._transaction() as connection:
-                    self._insert(connection, entry["table"], entry["row"])
+                    self._insert(connection, [(entry["table"], entry["row"])])
             except sqlite3.OperationalError as error:
                 raise StoreError(f"the database {self.path} cannot be written: {error}") from error
             path.unlink(missing_ok=True)
