@@ -105,7 +105,7 @@ def _past(row: Mapping[str, Any]) -> Past:
         record,
         row["attempt_id"],
         Entry(row["path"], content["id"], row["twin_key"], row["fingerprint"]),
-        Candidate(**{**content, "tags": tuple(content["tags"])}, path=path),
+        Candidate.of_content(content, path),
     )
 
 
