@@ -8,7 +8,7 @@ from ..agents.protocol import ANSWER_FILE
 from ..candidate import Candidate
 from ..config import SolveSettings
 from ..gates.agent_runs import counts_as_review, solves
-from ..gates.agreement import together, votes, with_control
+from ..gates.agreement import verdict_of, with_control
 from ..gates.answer_file import read_answer
 from ..gates.result import GateResult
 from .material import GONE, MACHINERY, Material, Row, flag, presentation
@@ -97,8 +97,7 @@ def _gate(material: Material, row: Row) -> None:
             solved = with_control(solver, (), solved, control or GateResult("error"))
         results[solver.name] = solved
     needed = _needed(run["settings"].get("accept", "any"), len(solvers))
-    verdict = together(results, needed).verdict if any(results.values()) else votes(results, needed).decided or "error"
-    found.compare("gates", row["id"], verdict=(row["verdict"], verdict))
+    found.compare("gates", row["id"], verdict=(row["verdict"], verdict_of(results, needed)))
 
 
 def _result(used: Row, candidate: Candidate) -> GateResult:
