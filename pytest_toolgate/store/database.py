@@ -144,7 +144,7 @@ class Store:
         ]
         try:
             with self._transaction() as connection:
-                self._insert(connection, full)
+                add_rows(connection, self._place, full)
         except sqlite3.Error as error:
             kept = "; ".join(self._spool(table, row) for table, row in full)
             raise StoreError(f"the database {self.path} cannot be written ({error}); {kept}") from error
@@ -167,20 +167,6 @@ class Store:
         finally:
             if in_turn:
                 self._writing.release()
-
-    def _insert(self, connection: sqlite3.Connection, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-        """Add rows, each with its link in the chain of this file."""
-        chain = Chain(connection, self._place)
-        for table, row in rows:
-            names = ", ".join(row)
-            marks = ", ".join("?" * len(row))
-            # Table and column names are this program's own; values are bound. Only a row that is there already is
-            # passed over (a spooled row taken in twice); one that does not fit is an error, never silently lost.
-            added = connection.execute(
-                f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING", list(row.values())
-            )
-            if added.rowcount:
-                chain.add(table, str(row["id"]))
 
     def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
         """The rows of a SELECT as dictionaries."""
@@ -224,12 +210,36 @@ class Store:
                 continue  # another run has just taken it in
             try:
                 with self._transaction() as connection:
-                    self._insert(connection, [(entry["table"], entry["row"])])
+                    add_rows(connection, self._place, [(entry["table"], entry["row"])])
             except sqlite3.OperationalError as error:
                 raise StoreError(f"the database {self.path} cannot be written: {error}") from error
             path.unlink(missing_ok=True)
             count += 1
         return count
+
+
+def add_rows(connection: sqlite3.Connection, place: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> int:
+    """Add rows inside of a transaction, each with its link in the chain of the file; returns how many were not there.
+
+    Args:
+        connection: In a transaction.
+        place: Where the file is; see `chain.place_of`.
+        rows: Name of the table, and column -> value as it is stored, `id` included.
+    """
+    chain = Chain(connection, place)
+    count = 0
+    for table, row in rows:
+        names = ", ".join(row)
+        marks = ", ".join("?" * len(row))
+        # Table and column names are this program's own; values are bound. Only a row that is there already is
+        # passed over (a spooled row taken in twice); one that does not fit is an error, never silently lost.
+        added = connection.execute(
+            f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING", list(row.values())
+        )
+        if added.rowcount:
+            chain.add(table, str(row["id"]))
+            count += 1
+    return count
 
 
 def as_column(value: Any) -> Any:  # noqa: ANN401 - any JSON type

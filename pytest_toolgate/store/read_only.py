@@ -32,6 +32,16 @@ def opened_to_read(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
+def address(path: Path, how: str) -> str:
+    """A file as SQLite takes it with options.
+
+    Args:
+        path: The file.
+        how: The options, e.g. `mode=ro`.
+    """
+    return f"file:{quote(str(path.absolute()))}?{how}"
+
+
 def _opened(path: Path) -> sqlite3.Connection:
     try:
         return _begun(path, "mode=ro")
@@ -45,8 +55,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _begun(path: Path, how: str) -> sqlite3.Connection:
-    uri = f"file:{quote(str(path.absolute()))}?{how}"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(address(path, how), uri=True, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA query_only=1")
         connection.execute("BEGIN")
