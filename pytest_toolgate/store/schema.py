@@ -115,6 +115,7 @@ CREATE TABLE IF NOT EXISTS links (
 CREATE INDEX IF NOT EXISTS replies_by_key ON replies (reuse_key, call_index);
 CREATE INDEX IF NOT EXISTS agent_runs_by_key ON agent_runs (reuse_key);
 CREATE INDEX IF NOT EXISTS attempts_by_run ON attempts (run_id);
+CREATE INDEX IF NOT EXISTS attempts_by_fingerprint ON attempts (fingerprint);
 CREATE INDEX IF NOT EXISTS replies_by_run ON replies (run_id);
 CREATE INDEX IF NOT EXISTS agent_runs_by_run ON agent_runs (run_id);
 CREATE INDEX IF NOT EXISTS agent_replies_by_run ON agent_replies (run_id);
