@@ -28,8 +28,6 @@ def _plain(merged: Merged) -> dict[str, object]:
 
 
 def _text(merged: Merged, options: argparse.Namespace) -> str:
-    what = ", ".join(
-        f"{count} {table}" for table, count in merged.added.items() if count and table not in CHAINS
-    )
+    what = ", ".join(f"{count} {table}" for table, count in merged.added.items() if count and table not in CHAINS)
     waiting = f"; {merged.waiting} of them waited in files beside their database" if merged.waiting else ""
     return f"{options.db}: {merged.rows} rows were added{': ' if what else ''}{what}{waiting}"

@@ -32,7 +32,9 @@ def _plain(verified: Verified) -> dict[str, object]:
 def _text(verified: Verified) -> str:
     lines = [f"chain {head.origin}: {head.length} links, head {head.digest}" for head in verified.heads]
     if not verified.heads:
-        lines.append(f"schema {verified.version}: no chains, so that a changed row cannot be found; see docs/evidence.md")
+        lines.append(
+            f"schema {verified.version}: no chains, so that a changed row cannot be found; see docs/evidence.md"
+        )
     rows, links = verified.held.get("rows", 0), verified.held.get("links", 0)
     lines.append(f"chained: {rows} rows are what was written, by {links} links")
     again = {name: count for name, count in verified.held.items() if name not in ("rows", "links")}

@@ -15,6 +15,7 @@ from ..audit import Rescreen
 from ..audit.reverify import DRIFT, Compared, Known, compared, items_of, known_items
 from ..checks import check_names
 from ..config import Settings
+from ..config.model import Severity
 from ..gates.result import escaped
 from . import configuration, database
 from .errors import CommandError
@@ -67,34 +68,36 @@ def _items(options: argparse.Namespace) -> list[Known]:
     if options.domain is not None:
         items = [item for item in items if item.candidate.domain == options.domain]
     if not items:
-        raise CommandError(f"{where} holds no accepted item" + (f" of the domain `{options.domain}`" * bool(options.domain)))
+        raise CommandError(
+            f"{where} holds no accepted item" + (f" of the domain `{options.domain}`" * bool(options.domain))
+        )
     return items
 
 
 def _verify_alone(settings: Settings) -> Settings:
     """The configuration as far as gate verify depends on it."""
-    off = dict.fromkeys(check_names(), "off")
+    off: dict[str, Severity] = dict.fromkeys(check_names(), "off")
     return dataclasses.replace(settings, screens=(), solve=(), generate=None, checks=off)
 
 
 def _today(items: Sequence[Known], settings: Settings, options: argparse.Namespace) -> tuple[list[Compared], str]:
     """What became of the items, in a run whose database is thrown away; and why it ended early, if it did."""
-    with tempfile.TemporaryDirectory(prefix="toolgate-reverify-") as scratch:
-        with own_run(
+    with (
+        tempfile.TemporaryDirectory(prefix="toolgate-reverify-") as scratch,
+        own_run(
             settings,
             seed=0,
             gates=("verify",),
             database=Path(scratch) / "today.db",
             accepted=Path(os.environ.get("TOOLGATE_ACCEPTED") or "accepted").absolute(),
             alone=("reverify", "`toolgate reverify` is at work"),
-        ) as bench:
-            # As everywhere, no script sees what is known of it.
-            bench.private = tuple(path for path in (options.db.absolute().parent, options.accepted) if path is not None)
-            work = Rescreen(
-                [item.candidate for item in items], bench, threads=len(os.sched_getaffinity(0))
-            )
-            watch(work, Shown(len(items), bench.store, bench.run.id, quiet=True, unit="item"))
-            return list(compared(items, bench.store, bench.run.id)), work.progress.stopped
+        ) as bench,
+    ):
+        # As everywhere, no script sees what is known of it.
+        bench.private = tuple(path for path in (options.db.absolute().parent, options.accepted) if path is not None)
+        work = Rescreen([item.candidate for item in items], bench, threads=len(os.sched_getaffinity(0)))
+        watch(work, Shown(len(items), bench.store, bench.run.id, quiet=True, unit="item"))
+        return list(compared(items, bench.store, bench.run.id)), work.progress.stopped
 
 
 def _text(found: Sequence[Compared], counts: Counter[Any], stopped: str) -> str:

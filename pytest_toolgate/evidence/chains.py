@@ -51,7 +51,9 @@ def walk(connection: sqlite3.Connection, wanted: Collection[str], found: Finding
             heads += [Head(origin, position, digest)] if position else []
             origin, position, digest = str(chain), 0, ""
             if (table, row_id) != ("origins", chain):
-                found.add("links", f"1 of chain {chain}", "the first link, which is that of the chain's own row, is missing")
+                found.add(
+                    "links", f"1 of chain {chain}", "the first link, which is that of the chain's own row, is missing"
+                )
         name = f"{at} of chain {chain}"
         if at != position + 1:
             gone = f"the links {position + 1} to {_before(at)} before it are missing"
@@ -66,7 +68,9 @@ def walk(connection: sqlite3.Connection, wanted: Collection[str], found: Finding
         found.held["links"] += 1
     heads += [Head(origin, position, digest)] if position else []
     for head in sorted(missing):
-        found.add("links", head, "no chain holds this head: what was recorded until then is not all there, or was changed")
+        found.add(
+            "links", head, "no chain holds this head: what was recorded until then is not all there, or was changed"
+        )
     return heads
 
 
@@ -93,7 +97,8 @@ def rows(connection: sqlite3.Connection, table: str, found: Findings) -> None:
         else:
             found.held["rows"] += 1
     gone = connection.execute(
-        f"SELECT row_id FROM links WHERE table_name = ? AND NOT EXISTS (SELECT 1 FROM {table} WHERE id = row_id)", [table]
+        f"SELECT row_id FROM links WHERE table_name = ? AND NOT EXISTS (SELECT 1 FROM {table} WHERE id = row_id)",
+        [table],
     )
     for (row_id,) in gone:
         found.add(table, str(_plain(row_id)), "missing: its link is there, and the row is not")

@@ -1,7 +1,7 @@
 """What does not hold, one line each."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,6 +31,16 @@ class Finding:
     def __str__(self) -> str:
         of = f" ({self.path})" if self.path else ""
         return escaped(" ".join(f"{self.table} {self.id}{of}: {self.sentence}".split()))[:_LONGEST]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one process has found of many rows, to be handed to another."""
+
+    kept: Sequence[Finding]
+    count: int
+    held: Mapping[str, int]
+    unknown: Mapping[str, int]
 
 
 class Findings:
@@ -64,10 +74,24 @@ class Findings:
         """
         wrong = {name: pair for name, pair in columns.items() if pair[0] != pair[1]}
         if wrong:
-            told = "; ".join(f"{name} {_shown(old)} is stored, {_shown(new)} comes out" for name, (old, new) in wrong.items())
+            told = "; ".join(
+                f"{name} {_shown(old)} is stored, {_shown(new)} comes out" for name, (old, new) in wrong.items()
+            )
             self.add(table, key, told)
         else:
             self.held[table] += 1
+
+    @property
+    def part(self) -> Part:
+        """All of it, to be handed to another process."""
+        return Part(tuple(self.kept), self.count, dict(self.held), dict(self.unknown))
+
+    def take(self, part: Part) -> None:
+        """Add what another process has found."""
+        self.kept += part.kept[: max(0, MOST - len(self.kept))]
+        self.count += part.count
+        self.held.update(part.held)
+        self.unknown.update(part.unknown)
 
     def not_known(self, why: str, count: int = 1) -> None:
         """Something could not be computed again; that is no fault."""

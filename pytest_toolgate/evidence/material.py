@@ -24,11 +24,13 @@ class Material:
 
     Attributes:
         found: Takes what does not hold.
+        path: The file.
     """
 
     def __init__(self, connection: sqlite3.Connection, found: Findings) -> None:
         """Read from a connection, which is in one transaction."""
         self._connection = connection
+        self.path = Path(connection.execute("PRAGMA database_list").fetchone()[2])
         self.found = found
         # Replies to many candidates come one after the other.
         self.candidate: Callable[[str | None], Candidate | None] = lru_cache(maxsize=4096)(self._candidate)
@@ -41,9 +43,9 @@ class Material:
         for row in reader.execute(sql, parameters):
             yield dict(row)
 
-    def each(self, sql: str, what: Callable[[Row], None]) -> None:
+    def each(self, sql: str, what: Callable[[Row], None], parameters: Sequence[Any] = ()) -> None:
         """Do something with each row; one that holds something impossible is no fault of the others."""
-        for row in self.rows(sql):
+        for row in self.rows(sql, parameters):
             try:
                 what(row)
             except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError):

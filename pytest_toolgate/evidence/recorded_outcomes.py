@@ -57,9 +57,7 @@ def _outcome(material: Material, row: Row) -> None:
     if row["gate"] == _GENERATE:
         _without_file(material, row)
         return
-    gates = list(
-        material.rows("SELECT * FROM gates WHERE attempt_id = ? ORDER BY time, rowid", [row["attempt_id"]])
-    )
+    gates = list(material.rows("SELECT * FROM gates WHERE attempt_id = ? ORDER BY time, rowid", [row["attempt_id"]]))
     # What an extra check has not ended is no gate that an outcome names.
     named = [gate for gate in gates if gate["gate"] != _CHECK or gate["verdict"] != "passed"]
     if not named:

@@ -1,6 +1,5 @@
 """Gate solve by the answers that agents left."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 

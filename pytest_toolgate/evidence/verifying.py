@@ -1,19 +1,18 @@
 """A whole database: is it sound, are its chains whole, and does each verdict follow from what is stored?"""
 
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from ..gates.result import escaped
 from ..store import StoreError, schema
-from ..store.read_only import check_ours, opened_to_read
+from ..store.read_only import check_ours
 from . import chains
 from .chains import Head
 from .findings import Finding, Findings
+from .reading import reading, texts_as
 from .recompute import recompute
 
 _OF_ATTEMPT: Final = "SELECT path FROM attempts WHERE id = (SELECT attempt_id FROM {table} WHERE id = ?)"
@@ -50,11 +49,9 @@ def verify_database(path: Path, heads: Collection[str] = ()) -> Verified:
     Raises:
         StoreError: It cannot be read.
     """
-    with opened_to_read(path) as connection:
+    with reading(path) as (connection, found):
         version = check_ours(connection, path)
-        connection.text_factory = _lenient
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-        found = Findings(lambda table, key: _path(connection, table, key))
         _integrity(connection, found)
         ends: list[Head] = []
         if "links" in tables:
@@ -64,9 +61,7 @@ def verify_database(path: Path, heads: Collection[str] = ()) -> Verified:
         elif heads:
             raise StoreError(f"the database {path} is of schema {version}, which has no chains: there is no head in it")
         recompute(connection, tables, found)
-        return Verified(
-            version, tuple(ends), dict(found.held), dict(found.unknown), tuple(found.kept), found.count
-        )
+        return Verified(version, tuple(ends), dict(found.held), dict(found.unknown), tuple(found.kept), found.count)
 
 
 def _chains(
@@ -74,7 +69,7 @@ def _chains(
 ) -> list[Head]:
     ends: list[Head] = []
     # Undecoded: what is no text any more has a digest like anything else.
-    with _reading(connection, bytearray):
+    with texts_as(connection, bytearray):
         with _tolerant("links", found):
             ends = chains.walk(connection, heads, found)
         for table in schema.chained():
@@ -103,29 +98,3 @@ def _tolerant(what: str, found: Findings) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         found.add("database", what, f"it cannot be read: {error}")
-
-
-@contextmanager
-def _reading(connection: sqlite3.Connection, texts: Callable[[bytes], Any]) -> Iterator[None]:
-    before, connection.text_factory = connection.text_factory, texts
-    try:
-        yield
-    finally:
-        connection.text_factory = before
-
-
-def _lenient(text: bytes) -> str:
-    return text.decode("utf-8", "replace")
-
-
-def _path(connection: sqlite3.Connection, table: str, key: str) -> str:
-    """The path of the candidate that a row is about."""
-    sql = {"attempts": "SELECT path FROM attempts WHERE id = ?", "candidates": "SELECT path FROM attempts WHERE content_id = ?"}.get(table)
-    if sql is None and table not in schema.chained():
-        return ""
-    try:
-        with _reading(connection, _lenient):
-            row = connection.execute(sql or _OF_ATTEMPT.format(table=table), [key]).fetchone()
-    except sqlite3.Error:
-        return ""  # it has no attempt, or cannot be read any more
-    return "" if row is None else escaped(str(row[0]))

@@ -61,7 +61,8 @@ class Begun:
 def counted_twice(store: Store, domain: str) -> int | None:
     """The first number that two rounds of a domain have, which comes of merging databases; None if there is none."""
     rows = store.query(
-        "SELECT number FROM rounds WHERE domain = ? GROUP BY number HAVING count(*) > 1 ORDER BY number LIMIT 1", [domain]
+        "SELECT number FROM rounds WHERE domain = ? GROUP BY number HAVING count(*) > 1 ORDER BY number LIMIT 1",
+        [domain],
     )
     return rows[0]["number"] if rows else None
 

@@ -89,7 +89,8 @@ class Chain:
         found = self._one("SELECT id FROM origins WHERE place = ? ORDER BY time DESC LIMIT 1", place)
         self.origin: str = found[0] if found else uuid.uuid4().hex
         head = self._one(_HEAD, self.origin) if found else None
-        self._position, self._digest = head or (0, "")
+        self._position: int = head[0] if head else 0
+        self._digest: str = head[1] if head else ""
         if not found:
             self._begin(place)
 

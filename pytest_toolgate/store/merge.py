@@ -152,7 +152,7 @@ class _Merge:
             )
 
     def _refuse_forks(self, name: str, source: Path) -> None:
-        """A chain has one link at each place. Copies begin chains of their own, unless one was put in another's place."""
+        """A chain has one link at each place. Copies begin their own, unless one was put in another's place."""
         row = self.connection.execute(
             f"SELECT theirs.origin, theirs.position FROM {name}.links AS theirs JOIN main.links AS ours "
             "ON ours.origin = theirs.origin AND ours.position = theirs.position "
@@ -160,8 +160,8 @@ class _Merge:
         ).fetchone()
         if row:
             raise StoreError(
-                f"nothing was merged: {source} goes on with the chain {row[0]} from link {row[1]} in another way than "
-                f"{self.target} or an earlier source does; one of them was changed, or an older copy was put in its place"
+                f"nothing was merged: {source} goes on with the chain {row[0]} from link {row[1]} in another way "
+                f"than {self.target} or an earlier source: one was changed, or an older copy was put in its place"
             )
 
     def _add(self, table: str, name: str, *, link: bool) -> None:

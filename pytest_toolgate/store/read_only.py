@@ -79,7 +79,9 @@ def check_ours(connection: sqlite3.Connection, path: Path, within: str = "main")
     """
     try:
         version: int = connection.execute(f"PRAGMA {within}.user_version").fetchone()[0]
-        names = {name for (name,) in connection.execute(f"SELECT name FROM {within}.sqlite_schema WHERE type = 'table'")}
+        names = {
+            name for (name,) in connection.execute(f"SELECT name FROM {within}.sqlite_schema WHERE type = 'table'")
+        }
     except sqlite3.Error as error:
         raise StoreError(f"the database {path} cannot be read: {error}") from None
     if not names >= _OURS:

@@ -1,4 +1,4 @@
-"""A real database with rows in every table: a run of candidates of all fates, a generator's rounds, an audit, a review."""
+"""A real database with rows in every table: candidates of all fates, a generator's rounds, an audit, a review."""
 
 import shutil
 from pathlib import Path
@@ -69,8 +69,8 @@ def record(pool: Pool, server: ScriptedServer) -> Audited:
     store = Store(pool.database)
     [known] = store.query("SELECT id, fingerprint FROM candidates ORDER BY time LIMIT 1")
     store.append("reviews", {
-        "candidate_id": known["id"], "fingerprint": known["fingerprint"], "verdict": "confirmed", "reviewer": "A. Smith",
-        "note": "checked by hand",
+        "candidate_id": known["id"], "fingerprint": known["fingerprint"], "verdict": "confirmed",
+        "reviewer": "A. Smith", "note": "checked by hand",
     })  # fmt: skip
     store.close()
     return repo

@@ -1,4 +1,4 @@
-"""`toolgate db merge`: what shards have paid for is known to the whole, and two generators' rounds stay what they were."""
+"""`toolgate db merge`: what shards have paid for is known to the whole, and rounds stay what they were."""
 
 import json
 import subprocess

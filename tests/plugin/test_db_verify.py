@@ -113,7 +113,9 @@ def test_what_is_removed_added_or_swapped_is_named(real: Path, altered: Callable
         count = connection.execute("SELECT count(*) FROM links").fetchone()[0]
     assert f"replies {one}: missing" in told(altered(f"DELETE FROM replies WHERE id = '{one}'"))
     copied = "id, time, run_id, kind, detail"
-    added = altered(f"INSERT INTO run_events ({copied}) SELECT 'new', time, run_id, kind, detail FROM run_events LIMIT 1")
+    added = altered(
+        f"INSERT INTO run_events ({copied}) SELECT 'new', time, run_id, kind, detail FROM run_events LIMIT 1"
+    )
     assert "run_events new: not chained" in told(added)
     swapped = told(altered(
         f"UPDATE replies SET id = 'x' WHERE id = '{one}'", f"UPDATE replies SET id = '{one}' WHERE id = '{two}'",
@@ -134,7 +136,9 @@ def test_what_is_removed_added_or_swapped_is_named(real: Path, altered: Callable
     assert both.held["links"] == count - 1
 
 
-def test_an_end_that_was_cut_off_is_found_by_a_head_that_was_noted(real: Path, altered: Callable[..., Verified]) -> None:
+def test_an_end_that_was_cut_off_is_found_by_a_head_that_was_noted(
+    real: Path, altered: Callable[..., Verified]
+) -> None:
     [head] = verify_database(real).heads
     assert verify_database(real, [head.digest]).found == 0
     with closing(sqlite3.connect(real)) as connection:
@@ -158,16 +162,19 @@ def test_a_verdict_that_does_not_follow_from_its_grounds_is_told_in_one_line(
 ) -> None:
     """Whoever changes rows and computes all digests again has still to change all grounds of a verdict."""
     cases = {
-        "UPDATE replies SET correct = 0 WHERE correct = 1": "replies %: correct 1 comes out",
-        "UPDATE replies SET text = 'ANSWER: A' WHERE status = 'wrong-form'": "status `wrong-form` is stored, `answered`",
+        "UPDATE replies SET correct = 0 WHERE correct = 1": "correct 0 is stored, 1 comes out",
+        "UPDATE replies SET text = 'ANSWER: A' WHERE status = 'wrong-form'":
+            "status `wrong-form` is stored, `answered` comes out",
         "UPDATE gates SET verdict = 'passed' WHERE gate = 'screen' AND verdict = 'rejected'":
             "verdict `passed` is stored, `rejected` comes out",
         "UPDATE gates SET verdict = 'passed', reason = '' WHERE gate = 'verify' AND reason = 'mismatch'":
             "verdict `passed` is stored, `rejected` comes out; reason `` is stored, `mismatch` comes out",
         "UPDATE gates SET verdict = 'passed' WHERE gate = 'solve' AND verdict = 'review'":
             "verdict `passed` is stored, `review` comes out",
-        "UPDATE agent_runs SET answer = NULL WHERE outcome = 'passed'": "outcome `passed` is stored, `review` comes out",
-        "UPDATE script_runs SET stdout = 'ANSWER: 0.061291' WHERE matched = 'B'": "matched `B` is stored, `D` comes out",
+        "UPDATE agent_runs SET answer = NULL WHERE outcome = 'passed'":
+            "outcome `passed` is stored, `review` comes out",
+        "UPDATE script_runs SET stdout = 'ANSWER: 0.061291' WHERE matched = 'B'":
+            "matched `B` is stored, `D` comes out",
         "UPDATE outcomes SET outcome = 'accepted' WHERE outcome = 'provisional'":
             "outcome `accepted` is stored, `provisional` comes out",
         "UPDATE cues SET score = 0.75 WHERE score = 0.5": "score 0.75 is stored, 0.5 comes out",
@@ -175,9 +182,7 @@ def test_a_verdict_that_does_not_follow_from_its_grounds_is_told_in_one_line(
     }  # fmt: skip
     for statement, sentence in cases.items():
         verified = altered(statement)
-        assert sentence.replace("replies %: correct 1 comes out", "correct 0 is stored, 1 comes out") in told(verified), (
-            f"{statement}: {told(verified)}"
-        )
+        assert sentence in told(verified), f"{statement}: {told(verified)}"
 
 
 def test_bytes_that_flip_are_found_unless_they_hold_nothing(real: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_server import ScriptedServer, avoiding, by_model, choosing, saying, running
+from scripted_server import ScriptedServer, avoiding, by_model, running
 
 from .pool import PROVIDER, SCREEN, SOLVE, VERIFY, Pool
 

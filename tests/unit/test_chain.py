@@ -89,10 +89,10 @@ def test_threads_and_processes_make_one_chain(tmp_path: Path) -> None:
     store = Store(path)
     workers = [START.Process(target=write, args=(path, number)) for number in range(3)]
     threads = [threading.Thread(target=write, args=(path, number)) for number in range(3, 6)]
-    for worker in (*workers, *threads):
-        worker.start()
-    for worker in (*workers, *threads):
-        worker.join()
+    for start in [each.start for each in workers] + [each.start for each in threads]:
+        start()
+    for join in [each.join for each in workers] + [each.join for each in threads]:
+        join()
     store.close()
     verified = verify_database(path)
     assert verified.found == 0

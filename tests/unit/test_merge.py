@@ -127,7 +127,7 @@ def test_a_chain_that_goes_on_in_two_ways_is_a_conflict(tmp_path: Path) -> None:
     later.write_bytes(path.read_bytes())
     path.write_bytes(early)  # the same file, as it was
     write(path, 2)
-    with pytest.raises(StoreError, match="goes on with the chain [0-9a-f]{32} from link 22 in another way"):
+    with pytest.raises(StoreError, match=r"goes on with the chain [0-9a-f]{32} from link 22 in another way"):
         merge(path, [later])
 
 
@@ -154,8 +154,16 @@ def test_what_waits_in_files_beside_a_source_comes_along(tmp_path: Path) -> None
     assert verify_database(target).found == 0
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"table": "links", "row": {"id": "x"}}', '{"table": "runs", "row": {"x": 1}}',
-                                  '{"table": "runs", "row": {"id": "x", "y); DROP TABLE runs; --": 1}}'])  # fmt: skip
+NO_ROWS = (
+    "{",
+    "[]",
+    '{"table": "links", "row": {"id": "x"}}',
+    '{"table": "runs", "row": {"x": 1}}',
+    '{"table": "runs", "row": {"id": "x", "y); DROP TABLE runs; --": 1}}',
+)
+
+
+@pytest.mark.parametrize("text", NO_ROWS)
 def test_a_waiting_file_that_is_no_row_is_one_sentence(tmp_path: Path, shard: Callable[..., Path], text: str) -> None:
     source = shard("a", "1")
     source.with_name("a.db.spool").mkdir()
