@@ -110,6 +110,19 @@ def merge_again(path: Path) -> None:
     raise _Took(time.perf_counter() - begun)
 
 
+def upgrade(path: Path) -> None:
+    """Opening a database of the schema before there were chains."""
+    target = path.with_name("old.db")
+    shutil.copy(path, target)
+    with closing(sqlite3.connect(target)) as connection:
+        connection.executescript("DROP TABLE links; DROP TABLE origins; PRAGMA user_version=5;")
+    begun = time.perf_counter()
+    Store(target).close()
+    seconds = time.perf_counter() - begun
+    target.unlink()
+    raise _Took(seconds)
+
+
 class _Took(Exception):  # noqa: N818 - a measurement, not an error
     """How long it was that counts."""
 
@@ -134,6 +147,7 @@ _CHECK = _Query("PRAGMA integrity_check")
 _VACUUM = _Query("VACUUM INTO '<other>'")
 MEASURED: tuple[tuple[str, Callable[[Path], None], str, Callable[[Path], None]], ...] = (
     ("open", open_it, "sqlite3 count of runs", _Query("SELECT count(*) FROM runs")),
+    ("open one of schema 5", upgrade, "sqlite3 VACUUM INTO", _VACUUM),
     ("report --pool", report_pool, "sqlite3 aggregate of replies", _AGGREGATE),
     ("db verify", verify, "sqlite3 integrity check", _CHECK),
     ("db merge into a new one", merge_all, "sqlite3 VACUUM INTO", _VACUUM),
