@@ -184,8 +184,4 @@ def read_candidates(store: Store, pool: Sequence[Recorded], root: Path) -> list[
     )
     contents = {row["id"]: json.loads(row["content"]) for row in rows}
     first = {one.fingerprint: one for one in reversed(pool)}
-    return [_candidate(contents[one.content_id], root / one.path) for one in reversed(first.values())]
-
-
-def _candidate(content: Mapping[str, Any], path: Path) -> Candidate:
-    return Candidate(**{**content, "tags": tuple(content["tags"])}, path=path)
+    return [Candidate.of_content(contents[one.content_id], root / one.path) for one in reversed(first.values())]

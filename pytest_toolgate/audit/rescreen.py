@@ -72,17 +72,20 @@ class Progress:
 class Rescreen:
     """One run of an audit."""
 
-    def __init__(self, candidates: Sequence[Candidate], bench: Workbench, done: int = 0) -> None:
+    def __init__(
+        self, candidates: Sequence[Candidate], bench: Workbench, done: int = 0, threads: int | None = None
+    ) -> None:
         """Prepare it.
 
         Args:
             candidates: Those that have no verdict yet.
             bench: What gates work with.
             done: How many have one.
+            threads: How many are under way at once; None is what the providers allow.
         """
         self._open = deque(candidates)
         self._bench = bench
-        self._count = min(len(candidates), max(1, threads_ahead(bench.settings, bench.run.gates)))
+        self._count = min(len(candidates), max(1, threads or threads_ahead(bench.settings, bench.run.gates)))
         self._turn = threading.Lock()
         self.crew = Crew()
         self._progress = Progress(done=done)

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from .unicode_form import compose
 
@@ -41,6 +41,19 @@ class Candidate:
     distractors: Mapping[str, str] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of_content(cls, content: Mapping[str, Any], path: Path) -> Self:
+        """The candidate whose `content` this is, as the database holds it.
+
+        Args:
+            content: The content.
+            path: The file that it was read from; it need not be there any more.
+
+        Raises:
+            TypeError: It lacks something.
+        """
+        return cls(**{**content, "tags": tuple(content["tags"])}, path=path)
 
     @property
     def value(self) -> str:

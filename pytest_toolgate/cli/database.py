@@ -8,7 +8,7 @@ from typing import Any
 
 from ..store import Store, StoreError
 from ..store.record import read_record
-from . import explain
+from . import database_merge, database_verify, explain
 from .errors import CommandError
 
 _RUNS = """
@@ -52,6 +52,8 @@ def declare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
             explain.add_options(view)
         if name == "attempts":
             view.add_argument("path", nargs="?", help="only candidates whose path holds this text")
+    for module in (database_verify, database_merge):
+        add_option(module.declare(views))
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:

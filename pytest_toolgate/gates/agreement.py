@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..config import SolveSettings
-from .result import GateResult
+from .result import GateResult, Verdict
 
 NOT_NEEDED = "solved without the software being there"
 Results = Mapping[str, GateResult | None]
@@ -52,6 +52,13 @@ def is_decided(results: Results, needed: int) -> bool:
     return any(_is(result, "rejected") for result in results.values()) or votes(results, needed).decided is not None
 
 
+def verdict_of(results: Results, needed: int) -> Verdict:
+    """What all solvers come to: a rejection stands whatever the others did."""
+    if any(_is(result, "rejected") for result in results.values()):
+        return "rejected"
+    return votes(results, needed).decided or "error"
+
+
 def with_control(
     solver: SolveSettings, packages: Collection[str], solved: GateResult, control: GateResult
 ) -> GateResult:
@@ -88,7 +95,7 @@ def together(results: Results, needed: int) -> GateResult:
     warnings = tuple(f"`{name}`: {warning}" for name, each in asked.items() for warning in each.warnings)
     count = votes(results, needed)
     rejections = [each for each in asked.values() if each.verdict == "rejected"]
-    verdict = "rejected" if rejections else count.decided or "error"
+    verdict = verdict_of(results, needed)
     if verdict == "passed":
         return GateResult("passed", "", "", warnings, reused, made)
     reason = next(each.reason for each in asked.values() if each.verdict == verdict)

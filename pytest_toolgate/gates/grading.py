@@ -1,15 +1,17 @@
 """What the replies of a screen come to: each by itself, and all of them together."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..candidate import Candidate
+from ..candidate.presentation import Presentation
 from ..config.model import Mode
 from ..providers import Response
 from ..screen.reading import read_reply
 from ..screen.value_reading import read_value
 from .calls import ScreenCall
+from .result import GateResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +63,42 @@ class Count:
         return f"{self.correct} of {self.samples} correct{missing}"
 
 
+def deciding(results: Sequence[GateResult]) -> GateResult:
+    """Which of the results of several screens is that of the gate.
+
+    Any rejection is a verdict; only without one does an undecided screen leave the candidate undecided.
+    """
+    for verdict in ("rejected", "error"):
+        if found := next((result for result in results if result.verdict == verdict), None):
+            return found
+    return results[-1]
+
+
 def grade(candidate: Candidate, mode: Mode | None, call: ScreenCall, response: Response) -> Reply:
     """What a response says, by value: the letters of different presentations mean different things."""
-    served = response.model_served
     if response.status != "complete":
-        return Reply(response.status, note=response.error, served=served)
+        return Reply(response.status, note=response.error, served=response.model_served)
+    return grade_text(candidate, mode, call.presentation, response.text, response.model_served)
+
+
+def grade_text(
+    candidate: Candidate, mode: Mode | None, presentation: Presentation, text: str, served: str | None
+) -> Reply:
+    """What the text of a whole reply says.
+
+    Args:
+        candidate: The candidate.
+        mode: What was left out of the prompt.
+        presentation: The order in which the options were shown.
+        text: The text.
+        served: The model that answered.
+    """
     if mode == "question-only":
-        return _grade_value(candidate, response.text, served)
-    reading = read_reply(response.text, call.shown)
+        return _grade_value(candidate, text, served)
+    reading = read_reply(text, presentation.show(candidate.options))
     if reading.letter is None:
         return Reply("wrong-form", note=reading.note, served=served)
-    chosen = call.presentation.original(reading.letter)
+    chosen = presentation.original(reading.letter)
     value = candidate.options[chosen]
     return Reply("answered", value == candidate.value, served=served, chosen=chosen, value=value)
 

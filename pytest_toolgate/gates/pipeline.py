@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from ..candidate import Candidate, Fault
 from ..config import GATES
 from ..store import StoreError, as_column, new_id, now
 from .lint import lint
-from .result import GateResult, error, escaped, fault, passed
+from .result import GateResult, Verdict, error, escaped, fault, passed
 from .workbench import Workbench
 
 Outcome = Literal["accepted", "provisional", "rejected", "review", "error"]
@@ -111,6 +111,13 @@ def judge_recorded(candidate: Candidate, bench: Workbench) -> Attempt:
     Its file is not read, so gate lint has no part in it.
     """
     return _Judgement(candidate.path, bench, recorded=candidate).attempt()
+
+
+def outcome_of(verdict: Verdict, gates: Collection[str]) -> Outcome:
+    """What the verdict of the last gate comes to, of those that a run has."""
+    if verdict != "passed":
+        return verdict
+    return "accepted" if set(gates) == set(GATES) else "provisional"
 
 
 class _Judgement:
@@ -235,7 +242,7 @@ class _Judgement:
 
     def _attempt(self) -> Attempt:
         last = self.results[-1]
-        outcome: Outcome = last.verdict if last.verdict != "passed" else self._passed()
+        outcome = outcome_of(last.verdict, self.bench.run.gates)
         return Attempt(
             id=self.attempt_id,
             outcome=outcome,
@@ -250,9 +257,6 @@ class _Judgement:
             made=sum(result.made for result in self.results),
             seconds=time.monotonic() - self.begun,
         )
-
-    def _passed(self) -> Outcome:
-        return "accepted" if set(self.bench.run.gates) == set(GATES) else "provisional"
 
     def _append_outcome(self, attempt: Attempt) -> None:
         if self.bench.store.query("SELECT 1 FROM outcomes WHERE attempt_id = ?", [attempt.id]):

@@ -12,7 +12,7 @@ from ..screen import cues
 from ..store import new_id
 from ..store.reuse import answered_replies
 from .calls import ScreenCall, screen_calls
-from .grading import Count, Reply, grade, grade_again
+from .grading import Count, Reply, deciding, grade, grade_again
 from .money import paying, what_it_took
 from .preflight import preflight
 from .result import GateResult, error
@@ -30,9 +30,7 @@ def screen(candidate: Candidate, bench: Workbench, attempt_id: str) -> GateResul
         results.append(_Screen(candidate, settings, bench, attempt_id).result())
         if results[-1].verdict != "passed" and not bench.run.all_screens:
             break
-    # Any rejection is a verdict; only without one does an undecided screen leave the candidate undecided.
-    worst = next((r for r in results if r.verdict == "rejected"), None)
-    worst = worst or next((r for r in results if r.verdict == "error"), results[-1])
+    worst = deciding(results)
     if worst.verdict == "passed":
         _note_cues(candidate, bench, attempt_id)
         # What they say is reported; whatever becomes of them changes no verdict.

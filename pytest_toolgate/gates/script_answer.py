@@ -1,6 +1,7 @@
 """What one finished run of a script says."""
 
 import signal
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..candidate import Candidate
@@ -41,6 +42,22 @@ def read_run(finished: Finished, limits: Limits, candidate: Candidate, shown: Pr
         words = last_words(finished)
         return Answer("exit-status", f"the script exited with status {finished.exit_code}{words}{before}")
     return _read_output(printed, finished, candidate, shown)
+
+
+def against(answers: Sequence[Answer], used: Sequence[bool], repeats: int) -> str:
+    """Why the runs of a script so far speak against it; empty if they do not. All runs but the last have answered.
+
+    Args:
+        answers: What each run has said.
+        used: Whether each has run the domain's software.
+        repeats: Runs that are due.
+    """
+    *earlier, last = answers
+    if last.reason in ("mismatch", "ambiguous") and earlier:
+        return "not-reproducible"
+    if last.reason:
+        return last.reason
+    return "tool-unused" if len(answers) == repeats and not all(used) else ""
 
 
 def _signal(number: int | None) -> str:

@@ -11,7 +11,7 @@ from .environment import Conditions, conditions, environment
 from .evidence import evidence
 from .job_files import problem_files
 from .result import GateResult, error, passed, rejected
-from .script_answer import Answer, answer_lines, read_run
+from .script_answer import Answer, against, answer_lines, read_run
 from .script_run import ScriptRun, script_runs
 from .workbench import Workbench
 
@@ -65,18 +65,19 @@ class _Verification:
             # A submodule that does not exist is the script's own mistake.
             if package in (*self.domain.packages, *self.domain.stand_ins):
                 return error("environment", not_installed(package, self.domain, self.interpreter))
-            if run.answer.reason in ("mismatch", "ambiguous") and runs:
-                return _not_reproducible(runs[0], run, number)
-            if run.answer.reason:
-                earlier = f"run {number + 1} of {self.repeats}: " if runs else ""
-                after = f"; run 1 answered `{runs[0].answer.text}`\n{runs[0].evidence}" if runs else ""
-                return rejected(run.answer.reason, f"{earlier}{run.answer.sentence}{after}\n{run.evidence}")
             runs.append(run)
-        if not all(run.finished.used for run in runs):
-            names = ", ".join(f"`{name}`" for name in self.domain.packages)
-            return rejected(
-                "tool-unused", f"the script never ran {names}: it does not need the software to print its answer"
-            )
+            reason = against([each.answer for each in runs], [bool(each.finished.used) for each in runs], self.repeats)
+            if reason == "not-reproducible":
+                return _not_reproducible(runs[0], run, number)
+            if reason == "tool-unused":
+                names = ", ".join(f"`{name}`" for name in self.domain.packages)
+                return rejected(
+                    reason, f"the script never ran {names}: it does not need the software to print its answer"
+                )
+            if reason:
+                earlier = f"run {number + 1} of {self.repeats}: " if number else ""
+                after = f"; run 1 answered `{runs[0].answer.text}`\n{runs[0].evidence}" if number else ""
+                return rejected(reason, f"{earlier}{run.answer.sentence}{after}\n{run.evidence}")
         warned = any(b"Traceback (most recent call last)" in run.finished.stderr for run in runs)
         return passed(*(["the script printed a traceback and then its answer"] if warned else []))
 

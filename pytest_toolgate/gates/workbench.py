@@ -75,6 +75,7 @@ class Workbench:
         default_python: Interpreter of a domain for which none is configured.
         parent: The process that this one works for, None if it works for itself. When it is gone, so is the run.
         check_hook: What asks whoever has added a check to this session; each of the results is a `CheckResult` or None.
+        private: Further directories that no script and no agent may see.
     """
 
     run: Run
@@ -83,6 +84,7 @@ class Workbench:
     default_python: Path
     parent: int | None = None
     check_hook: "Callable[[CheckTask], Sequence[object]] | None" = None
+    private: tuple[Path, ...] = ()
     _providers: dict[str, Provider] = field(default_factory=dict)
     _over: threading.Event = field(default_factory=threading.Event)
     _opening: threading.Lock = field(default_factory=threading.Lock)
@@ -111,7 +113,7 @@ class Workbench:
         run = self.run
         # Seeds hold scripts that solve questions of the same kind.
         beside = [*([domain.seeds] if domain.seeds else []), *([candidate.path.parent] if candidate else [])]
-        paths = (run.root, *beside, run.database.parent, run.accepted, run.directory)
+        paths = (run.root, *beside, run.database.parent, run.accepted, run.directory, *self.private)
         return tuple(path for path in paths if path.is_dir())
 
     def warm_start(self, domain: Domain) -> WarmStart | None:

@@ -58,6 +58,15 @@ class Begun:
     proposal: Proposal | None
 
 
+def counted_twice(store: Store, domain: str) -> int | None:
+    """The first number that two rounds of a domain have, which comes of merging databases; None if there is none."""
+    rows = store.query(
+        "SELECT number FROM rounds WHERE domain = ? GROUP BY number HAVING count(*) > 1 ORDER BY number LIMIT 1",
+        [domain],
+    )
+    return rows[0]["number"] if rows else None
+
+
 def rounds_over(store: Store, domain: str, number: int | None = None) -> list[Past]:
     """The rounds of a domain that are over, by number; or that one of them, if it is."""
     found: dict[int, Past] = {}
@@ -105,7 +114,7 @@ def _past(row: Mapping[str, Any]) -> Past:
         record,
         row["attempt_id"],
         Entry(row["path"], content["id"], row["twin_key"], row["fingerprint"]),
-        Candidate(**{**content, "tags": tuple(content["tags"])}, path=path),
+        Candidate.of_content(content, path),
     )
 
 

@@ -19,7 +19,7 @@ from ..gates.money import budget_spent
 from ..gates.result import fault
 from ..store import StoreError
 from .feedback import Record, feedback
-from .history import Begun, rounds_begun, rounds_over
+from .history import Begun, counted_twice, rounds_begun, rounds_over
 from .items import Items, LoopError
 from .judge import Judge, name_of
 from .newcomers import Newcomers
@@ -109,6 +109,12 @@ class Loop:
             gates=bench.run.gates,
             checks=tuple(checks_due(domain, bench.settings.checks)),
         )
+        if number := counted_twice(bench.store, domain.name):
+            # What a generator is told, and the ids of its proposals, go by these numbers.
+            raise LoopError(
+                f"{bench.store.path} holds round {number} of {domain.name} more than once, since databases of several "
+                f"generators were merged: go on in one of theirs, and merge again"
+            )
         past = rounds_over(bench.store, domain.name)
         self._records: dict[int, Record] = {each.record.number: each.record for each in past}
         self._items = Items(domain.name, self._bench)

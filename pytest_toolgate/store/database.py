@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from . import schema
+from .chain import Chain, link_all, place_of
 
 BUSY_SECONDS = 30.0
 
@@ -58,6 +59,7 @@ class Store:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._prepare_in_turn(time.monotonic() + busy_seconds)
+            self._place = place_of(path)
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"the database {path} cannot be opened: {error}") from error
 
@@ -101,8 +103,11 @@ class Store:
             connection.execute("PRAGMA journal_mode=WAL")
         with self._transaction() as connection:
             # Another process may have been first.
-            for statement in schema.statements(self._version(connection)):
+            before = self._version(connection)
+            for statement in schema.statements(before):
                 connection.execute(statement)
+            if before < schema.CHAINED_SINCE:
+                link_all(connection, place_of(self.path))
             connection.execute(f"PRAGMA user_version={schema.VERSION}")
 
     def _version(self, connection: sqlite3.Connection) -> int:
@@ -139,8 +144,7 @@ class Store:
         ]
         try:
             with self._transaction() as connection:
-                for table, row in full:
-                    self._insert(connection, table, row)
+                add_rows(connection, self._place, full)
         except sqlite3.Error as error:
             kept = "; ".join(self._spool(table, row) for table, row in full)
             raise StoreError(f"the database {self.path} cannot be written ({error}); {kept}") from error
@@ -163,15 +167,6 @@ class Store:
         finally:
             if in_turn:
                 self._writing.release()
-
-    def _insert(self, connection: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None:
-        names = ", ".join(row)
-        marks = ", ".join("?" * len(row))
-        # Table and column names are this program's own; values are bound. Only a row that is there already is
-        # passed over (a spooled row taken in twice); one that does not fit is an error, never silently lost.
-        connection.execute(
-            f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING", list(row.values())
-        )
 
     def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
         """The rows of a SELECT as dictionaries."""
@@ -215,12 +210,36 @@ class Store:
                 continue  # another run has just taken it in
             try:
                 with self._transaction() as connection:
-                    self._insert(connection, entry["table"], entry["row"])
+                    add_rows(connection, self._place, [(entry["table"], entry["row"])])
             except sqlite3.OperationalError as error:
                 raise StoreError(f"the database {self.path} cannot be written: {error}") from error
             path.unlink(missing_ok=True)
             count += 1
         return count
+
+
+def add_rows(connection: sqlite3.Connection, place: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> int:
+    """Add rows inside of a transaction, each with its link in the chain of the file; returns how many were not there.
+
+    Args:
+        connection: In a transaction.
+        place: Where the file is; see `chain.place_of`.
+        rows: Name of the table, and column -> value as it is stored, `id` included.
+    """
+    chain = Chain(connection, place)
+    count = 0
+    for table, row in rows:
+        names = ", ".join(row)
+        marks = ", ".join("?" * len(row))
+        # Table and column names are this program's own; values are bound. Only a row that is there already is
+        # passed over (a spooled row taken in twice); one that does not fit is an error, never silently lost.
+        added = connection.execute(
+            f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING", list(row.values())
+        )
+        if added.rowcount:
+            chain.add(table, str(row["id"]))
+            count += 1
+    return count
 
 
 def as_column(value: Any) -> Any:  # noqa: ANN401 - any JSON type

@@ -3,7 +3,11 @@
 `docs/database.md` explains the tables for readers; keep the two together.
 """
 
-VERSION = 5
+import re
+
+VERSION = 6
+CHAINED_SINCE = 6
+"""The first version whose rows have links."""
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -97,9 +101,21 @@ CREATE TABLE IF NOT EXISTS outcomes (
     gate TEXT NOT NULL,
     reason TEXT NOT NULL, sentence TEXT NOT NULL, warnings TEXT NOT NULL, reused INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE IF NOT EXISTS reviews (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, candidate_id TEXT NOT NULL, fingerprint TEXT NOT NULL,
+    verdict TEXT NOT NULL, reviewer TEXT NOT NULL, note TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS origins (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, place TEXT NOT NULL, follows TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS links (
+    origin TEXT NOT NULL, position INTEGER NOT NULL, table_name TEXT NOT NULL, row_id TEXT NOT NULL,
+    row_digest TEXT NOT NULL, chain_digest TEXT NOT NULL, PRIMARY KEY (origin, position)
+) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS replies_by_key ON replies (reuse_key, call_index);
 CREATE INDEX IF NOT EXISTS agent_runs_by_key ON agent_runs (reuse_key);
 CREATE INDEX IF NOT EXISTS attempts_by_run ON attempts (run_id);
+CREATE INDEX IF NOT EXISTS attempts_by_fingerprint ON attempts (fingerprint);
 CREATE INDEX IF NOT EXISTS replies_by_run ON replies (run_id);
 CREATE INDEX IF NOT EXISTS agent_runs_by_run ON agent_runs (run_id);
 CREATE INDEX IF NOT EXISTS agent_replies_by_run ON agent_replies (run_id);
@@ -114,6 +130,8 @@ CREATE INDEX IF NOT EXISTS checks_by_attempt ON checks (attempt_id);
 CREATE INDEX IF NOT EXISTS rounds_by_domain ON rounds (domain, number);
 CREATE INDEX IF NOT EXISTS proposals_by_round ON proposals (round_id);
 CREATE INDEX IF NOT EXISTS attempts_by_round ON attempts (round_id);
+CREATE INDEX IF NOT EXISTS reviews_by_fingerprint ON reviews (fingerprint);
+CREATE INDEX IF NOT EXISTS links_by_row ON links (table_name, row_id);
 """
 # What brings a database of an earlier version up to date, before what is new is added.
 _UPGRADES = {
@@ -148,3 +166,8 @@ def statements(version: int) -> tuple[str, ...]:
     """The statements that make a database of some version one of this version; 0 is a new one."""
     upgrades = tuple(statement for since, steps in _UPGRADES.items() if 0 < version <= since for statement in steps)
     return upgrades + tuple(statement for statement in TABLES.split(";") if statement.strip())
+
+
+def chained() -> tuple[str, ...]:
+    """The tables whose rows have links: all but that of the links."""
+    return tuple(name for name in re.findall(r"CREATE TABLE IF NOT EXISTS (\w+)", TABLES) if name != "links")

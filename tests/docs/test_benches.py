@@ -33,6 +33,12 @@ def test_the_controlling_process_keeps_little_more_of_a_candidate_than_pytest_do
     assert float(net) < 3, printed
 
 
+def test_many_replies_are_reported_on_verified_and_merged_beside_plain_sqlite() -> None:
+    """What they come to is right, which the measurement itself checks."""
+    printed = bench("replies.py", "400", "20")
+    assert len(re.findall(r"ratio \d+\.\d\d$", printed, re.MULTILINE)) == 6, printed
+
+
 def test_the_pool_is_held_against_itself_faster_than_all_with_all() -> None:
     """And finds the same, which the measurement itself checks."""
     printed = bench("pool.py", "200", "100")
