@@ -8,7 +8,7 @@ import hashlib
 import json
 import sqlite3
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -151,8 +151,3 @@ def link_all(connection: sqlite3.Connection, place: str) -> None:
 
 def _text(value: Any) -> str:  # noqa: ANN401 - text in either form
     return value if isinstance(value, str) else bytes(value).decode("utf-8", "replace")
-
-
-def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row that was read undecoded, with its texts decoded as far as they are texts."""
-    return {name: _text(value) if isinstance(value, bytearray) else value for name, value in row.items()}
