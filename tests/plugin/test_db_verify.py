@@ -122,7 +122,7 @@ def test_what_is_removed_added_or_swapped_is_named(real: Path, altered: Callable
         f"UPDATE replies SET id = '{two}' WHERE id = 'x'",
     ))  # fmt: skip
     for key in (one, two):
-        assert re.search(rf"^replies {key} \(candidates/.*\): changed", swapped, re.MULTILINE)
+        assert re.search(rf"^replies {key} \([a-z]+/.*\): changed", swapped, re.MULTILINE)
     # The links: one removed, two exchanged, and a row removed with its link.
     assert "the links 7 to 7 before it are missing" in told(altered("DELETE FROM links WHERE position = 7"))
     moved = told(altered(
