@@ -71,7 +71,8 @@ def _items(options: argparse.Namespace) -> list[Known]:
         raise CommandError(
             f"{where} holds no accepted item" + (f" of the domain `{options.domain}`" * bool(options.domain))
         )
-    return items
+    # Two reports can be compared line by line, in whatever order the candidates were once judged.
+    return sorted(items, key=lambda item: (item.candidate.id, str(item.candidate.path)))
 
 
 def _verify_alone(settings: Settings) -> Settings:
