@@ -3,6 +3,7 @@
 import json
 import os
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache, partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Final
 from ..gates.grading import Count, Reply, deciding, grade_again, grade_text
 from ..gates.result import GateResult
 from ..gates.screen import KEPT_TEXT
+from ..store import StoreError
 from .findings import Part
 from .material import GONE, MACHINERY, Material, Row, flag, presentation
 from .reading import reading
@@ -25,21 +27,31 @@ _AT_ONCE: Final = 10_000
 
 
 def replies(material: Material) -> None:
-    """Read every reply again and hold what it was said to choose against that; many of them on all cores."""
+    """Read every reply again and hold what it was said to choose against that; many of them on all cores.
+
+    Raises:
+        StoreError: A process that reads some of them was ended from outside.
+    """
     last = next(iter(material.rows("SELECT coalesce(max(rowid), 0) AS last FROM replies")))["last"]
     if last <= _AT_ONCE:
         _read_again(material, 0, last)
         return
     with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("spawn")) as processes:
         begins = range(0, last, _AT_ONCE)
-        for part in processes.map(partial(_part, material.path), begins):
-            material.found.take(part)
+        try:
+            for part in processes.map(partial(_part, material.path, _AT_ONCE), begins):
+                material.found.take(part)
+        except BrokenProcessPool:
+            raise StoreError(
+                f"the replies of {material.path} could not be read again: a process that read them was killed, "
+                "as by a machine without memory"
+            ) from None
 
 
-def _part(path: Path, after: int) -> Part:
+def _part(path: Path, count: int, after: int) -> Part:
     """The replies of a part of the table, read in a process of its own."""
     with reading(path) as (connection, found):
-        _read_again(Material(connection, found), after, after + _AT_ONCE)
+        _read_again(Material(connection, found), after, after + count)
         return found.part
 
 
