@@ -22,8 +22,8 @@ _LOCAL: Final = ("generate", "lint", "verify")
 _CHECK: Final = "check"
 # Every attempt of the loop: of `pytest` and of the generator, and of no audit.
 _IN_LOOP: Final = """
-SELECT attempts.time, attempts.path, attempts.candidate_id, attempts.fingerprint, attempts.content_id,
-    attempts.round_id, rounds.number, rounds.domain, candidates.twin_key, outcomes.outcome, outcomes.gate,
+SELECT attempts.id AS attempt_id, attempts.time, attempts.path, attempts.candidate_id, attempts.fingerprint, attempts.content_id,
+    attempts.round_id, rounds.number, rounds.domain, candidates.twin_key, outcomes.outcome, outcomes.gate, outcomes.reason,
     (SELECT verdict FROM gates WHERE attempt_id = attempts.id AND gate = 'verify' ORDER BY time DESC LIMIT 1) AS verify
 FROM attempts JOIN runs ON runs.id = attempts.run_id LEFT JOIN rounds ON rounds.id = attempts.round_id
 LEFT JOIN candidates ON candidates.id = attempts.content_id LEFT JOIN outcomes ON outcomes.attempt_id = attempts.id
@@ -31,7 +31,7 @@ WHERE runs.audit IS NULL ORDER BY attempts.time, attempts.rowid
 """
 # The verdicts of an audit: the newest of each candidate counts, and what failed by machinery is none.
 _AUDITED: Final = """
-SELECT attempts.path, attempts.candidate_id, attempts.fingerprint, attempts.content_id, candidates.twin_key,
+SELECT attempts.id AS attempt_id, attempts.path, attempts.candidate_id, attempts.fingerprint, attempts.content_id, candidates.twin_key,
     outcomes.time, outcomes.outcome, outcomes.gate, outcomes.reason
 FROM outcomes JOIN attempts ON attempts.id = outcomes.attempt_id JOIN runs ON runs.id = attempts.run_id
 JOIN candidates ON candidates.id = attempts.content_id
@@ -54,6 +54,11 @@ class Recorded:
         time: When it was first attempted.
         standing: Where its latest attempt with a verdict of local verification has left it.
         accepted: Whether its latest attempt that ended in acceptance or not was accepted.
+        attempt: Key of the attempt that says what has become of it: that latest one; where there is none, the latest
+            that passed what was asked of it, else the latest of all.
+        outcome: Of that attempt; empty if it came to no end.
+        gate: Where it ended.
+        reason: Why.
     """
 
     path: str
@@ -66,6 +71,10 @@ class Recorded:
     time: str = ""
     standing: Standing = "unknown"
     accepted: bool = False
+    attempt: str = ""
+    outcome: str = ""
+    gate: str = ""
+    reason: str = ""
 
 
 def in_loop(store: Store) -> list[Recorded]:
@@ -92,7 +101,8 @@ def _recorded(attempts: Sequence[Mapping[str, Any]]) -> Recorded:
     """One candidate, by its attempts in their order."""
     standings = [(row, standing) for row in attempts if (standing := _standing(row)) != "unknown"]
     row, standing = standings[-1] if standings else (attempts[-1], "unknown")
-    ends = [each["outcome"] == "accepted" for each in attempts if each["outcome"] in ("accepted", "rejected", "review")]
+    ends = [each for each in attempts if each["outcome"] in ("accepted", "rejected", "review")]
+    end = (ends or [each for each in attempts if each["outcome"] == "provisional"] or attempts)[-1]
     numbered = next((each for each in attempts if each["number"] is not None), None)
     return dataclasses.replace(
         _named(row),
@@ -100,7 +110,11 @@ def _recorded(attempts: Sequence[Mapping[str, Any]]) -> Recorded:
         domain="" if numbered is None else numbered["domain"],
         time=attempts[0]["time"],
         standing=standing,
-        accepted=bool(ends) and ends[-1],
+        accepted=end["outcome"] == "accepted",
+        attempt=end["attempt_id"],
+        outcome=end["outcome"] or "",
+        gate=end["gate"] or "",
+        reason=end["reason"] or "",
     )
 
 

@@ -1,0 +1,104 @@
+"""The short report: what a maintainer wants to see in forty lines."""
+
+from collections.abc import Iterator
+
+from ..analysis import Analysis
+from ..analysis.costs import Stage
+from ..analysis.templates import RULE, Diversity
+from ..audit import Recorded
+from ..gates.result import escaped
+
+_MOST = 8
+_WIDTH = 200
+
+
+def terminal(found: Analysis) -> str:
+    """The report as text, a line of at most 200 characters for each thing that it says."""
+    return "\n".join(_cut(escaped(line)) for line in _lines(found))
+
+
+def near(found: Diversity) -> str:
+    """The exact and the near duplicates of a pool as text, near ones up to the limit of the analysis."""
+    return "\n".join(_cut(escaped(line)) for line in _near(found))
+
+
+def _lines(found: Analysis) -> Iterator[str]:
+    closed = f", {found.unclosed} not closed" if found.unclosed else ""
+    yield f"{found.database}: {found.runs} runs{closed}, {len(found.items)} candidates, {len(found.accepted)} accepted"
+    for step in found.funnel:
+        reasons = ", ".join(f"{times} {reason}" for reason, times in step.reasons.items())
+        without = f"  {step.without_verdict} without verdict" if step.without_verdict else ""
+        removed = f"  {step.removed} removed" + (f" ({reasons})" if reasons else "")
+        yield f"  {step.name:<18} {step.entered:>6} in {step.out:>6} out{removed}{without}"
+    if found.pool is not None:
+        yield "reported pool"
+        yield from (f"  {line}" for line in found.pool.text().splitlines())
+    elif found.audits:
+        yield f"audits: {', '.join(found.audits)}; name some with --audits, in order, for the reported pool"
+    warnings = [finding for finding in found.findings if finding.warning]
+    if found.findings:
+        yield "findings"
+    for finding in [*warnings, *(one for one in found.findings if not one.warning)][:_MOST]:
+        yield f"  {'!' if finding.warning else '-'} {finding.sentence}"
+    if len(found.findings) > _MOST:
+        yield f"  {len(found.findings) - _MOST} more with --json or --html FILE"
+    if found.screens:
+        yield "screens: solved candidates; right calls"
+    for screen, letters in list(zip(found.screens, found.letters, strict=True))[:_MOST]:
+        order = "fixed order" if screen.is_fixed else "shuffled"
+        yield f"  {screen.name:<24} {screen.solved}; {letters.all_calls}; {order}"
+    if found.solvers:
+        yield "solvers: solved candidates"
+    for solver in found.solvers[:_MOST]:
+        lost = ", ".join(f"{times} {reason}" for reason, times in solver.failures.items())
+        yield f"  {solver.name:<24} {solver.solved}" + (f"; {lost}" if lost else "")
+    if found.guessers:
+        yield "cues (chance 25 %): " + ", ".join(f"{one.name} {one.percent:.1f} %" for one in found.guessers)
+    yield from _costs(found)
+
+
+def _costs(found: Analysis) -> Iterator[str]:
+    stages = [("the loop", found.costs.loop), ("all audits", found.costs.audits)]
+    for name, stage in stages:
+        if stage.calls:
+            yield f"{name} took {stage.seconds / 3600:.2f} hours of work, {tokens(stage)}, {money(stage)}"
+    each = found.costs.per_item()
+    if each["accepted"] and each["seconds"] is not None:
+        usd = "at unknown cost" if each["usd"] is None else f"{each['usd']:.4f} USD"
+        yield f"for each accepted item {each['seconds'] / 60:.1f} minutes, {usd}"
+
+
+def money(stage: Stage) -> str:
+    """What a stage has cost, in words; an unknown price is said, and is no 0."""
+    if not stage.unpriced:
+        return "nothing paid" if stage.usd is None else f"{stage.usd:.4f} USD"
+    known = "" if stage.usd is None else f", {stage.usd:.4f} USD for the others"
+    return f"cost unknown ({stage.unpriced} calls of unknown price{known})"
+
+
+def tokens(stage: Stage) -> str:
+    """Its tokens in words."""
+    if stage.input_tokens is None or stage.output_tokens is None:
+        return f"tokens unknown ({stage.uncounted} calls did not say)" if stage.uncounted else "no tokens"
+    unsaid = f" ({stage.uncounted} calls did not say)" if stage.uncounted else ""
+    return f"{stage.input_tokens:,} tokens in and {stage.output_tokens:,} out{unsaid}"
+
+
+def _near(found: Diversity) -> Iterator[str]:
+    yield f"exact duplicates among {found.items} {found.pool}: {found.repeats}"
+    yield f"  rule: {RULE}"
+    for twins in found.twins:
+        yield f"  {_name(twins.stays)} stays; removed: {', '.join(map(_name, twins.removed))}"
+    more = ", more than are listed" if found.cut else ""
+    yield f"near duplicates, similarity at least {found.threshold:g}: {len(found.near)} pairs{more}; none is removed"
+    for pair in found.near:
+        yield f"  {pair.similarity:.2f} {pair.part:<8} {_name(pair.first)} and {_name(pair.second)}"
+
+
+def _name(one: Recorded) -> str:
+    number = "" if one.round is None else f" (round {one.round})"
+    return f"{one.path}{number}"
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}..."
