@@ -12,7 +12,10 @@ _MONEY: Final = (
     "sum(status <> 'failed' AND (input_tokens IS NULL OR output_tokens IS NULL)) AS uncounted, "
     "sum(cost) AS usd, sum(cost IS NULL AND status <> 'failed') AS unpriced"
 )
-_OWN: Final = "count(*) AS calls, sum({seconds}) AS seconds, NULL, NULL, 0, NULL, 0"
+_OWN: Final = (
+    "count(*) AS calls, sum({seconds}) AS seconds, NULL AS input, NULL AS output, 0 AS uncounted, NULL AS usd, "
+    "0 AS unpriced"
+)
 _STAGES: Final = f"""
 SELECT 1 AS place, NULL AS audit, 'generate' AS stage, {_OWN.format(seconds="wall")} FROM proposals
 UNION ALL

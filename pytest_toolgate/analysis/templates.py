@@ -17,8 +17,8 @@ MOST_PAIRS: Final = 1000
 """Pairs that are listed; a template of a hundred items alone has thousands."""
 _MOST_COMPARED: Final = 200_000
 RULE: Final = (
-    "of several with the same question and the same set of option values, whitespace and Unicode form aside, that of "
-    "the lowest round stays; if not all come from rounds of one domain, that which was attempted first"
+    "the same question and the same set of option values, whitespace and Unicode form aside: the lowest round stays; "
+    "if not all come from rounds of one domain, the one attempted first"
 )
 _TEXTS: Final = """
 SELECT id, json_extract(content, '$.options') AS options, substr(json_extract(content, '$.question'), 1, :most)

@@ -1,6 +1,6 @@
 """The whole analysis of a database."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,7 @@ class Analysis:
         solver_pairs: How two solvers agree, control runs aside.
         guessers: What guessers without a model score on verified candidates.
         cue_screens: Name of each cue screen -> its right calls.
-        diversity: What the pool repeats.
+        diversity: What the accepted items repeat, and where audits are named, those of the reported pool.
         costs: Time, tokens and money.
         items: Every candidate of the loop.
         findings: What to know of all this, in sentences.
@@ -64,7 +64,7 @@ class Analysis:
     solver_pairs: tuple[Agreement, ...]
     guessers: tuple[Guesser, ...]
     cue_screens: dict[str, Share]
-    diversity: Diversity
+    diversity: tuple[Diversity, ...]
     costs: Costs
     items: tuple[Item, ...]
     findings: tuple[Finding, ...]
@@ -99,7 +99,7 @@ class Analysis:
             "solver_agreement": [pair.plain() for pair in self.solver_pairs],
             "cues": [guesser.plain() for guesser in self.guessers],
             "cue_screens": plain(self.cue_screens),
-            "diversity": self.diversity.plain(),
+            "diversity": [alike.plain() for alike in self.diversity],
             "costs": self.costs.plain(),
             "items": [item.plain() for item in self.items],
         }
@@ -126,14 +126,14 @@ def analyse(store: Store, audits: Sequence[str] = (), similarity: float = MAX_SI
     shuffled = tuple(fixed_against_shuffled(screens))
     screen_pairs = all_pairs({screen.name: screen.verdicts for screen in screens})
     solver_pairs = all_pairs({solver.name: solver.verdicts for solver in solvers if not solver.control})
-    alike = diversity(store, *_pool(cases.loop, table), similarity)
+    alike = tuple(diversity(store, pool, what, similarity) for pool, what in _pools(cases.loop, table))
     told = (
         *findings.of_answers(answered, guessed),
         *(finding for pair in zip(screens, letters, strict=True) for finding in findings.of_screen(*pair)),
         *findings.of_shuffling(shuffled),
         *findings.of_pairs("screens", screen_pairs),
         *findings.of_pairs("solvers", solver_pairs),
-        *findings.of_diversity(alike),
+        *(finding for pool in alike for finding in findings.of_diversity(pool)),
     )
     [runs] = store.query(
         "SELECT count(*) AS n, total(NOT EXISTS (SELECT 1 FROM run_events WHERE run_id = runs.id AND kind = 'closed'))"
@@ -162,13 +162,14 @@ def analyse(store: Store, audits: Sequence[str] = (), similarity: float = MAX_SI
     )
 
 
-def _pool(loop: Sequence[Recorded], table: Table | None) -> tuple[list[Recorded], str]:
-    """The candidates whose repetitions matter: of the reported pool before deduplication, else the accepted ones.
+def _pools(loop: Sequence[Recorded], table: Table | None) -> Iterator[tuple[list[Recorded], str]]:
+    """The pools whose repetitions matter, and what they are called.
 
-    Where none is accepted yet, those that are verified.
+    The accepted items, or where there are none yet, the verified ones; then the reported pool before deduplication.
     """
-    if table is not None:
-        return [*table.stages[-1].out, *table.stages[-1].removed], "candidates of the reported pool"
     if accepted := [one for one in loop if one.accepted]:
-        return accepted, "accepted items"
-    return [one for one in loop if one.standing == "verified"], "verified candidates"
+        yield accepted, "accepted items"
+    else:
+        yield [one for one in loop if one.standing == "verified"], "verified candidates"
+    if table is not None:
+        yield [*table.stages[-1].out, *table.stages[-1].removed], "candidates of the reported pool"

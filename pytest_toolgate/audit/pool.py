@@ -22,8 +22,9 @@ _LOCAL: Final = ("generate", "lint", "verify")
 _CHECK: Final = "check"
 # Every attempt of the loop: of `pytest` and of the generator, and of no audit.
 _IN_LOOP: Final = """
-SELECT attempts.id AS attempt_id, attempts.time, attempts.path, attempts.candidate_id, attempts.fingerprint, attempts.content_id,
-    attempts.round_id, rounds.number, rounds.domain, candidates.twin_key, outcomes.outcome, outcomes.gate, outcomes.reason,
+SELECT attempts.id AS attempt_id, attempts.time, attempts.path, attempts.candidate_id, attempts.fingerprint,
+    attempts.content_id, attempts.round_id, rounds.number, rounds.domain, candidates.twin_key, outcomes.outcome,
+    outcomes.gate, outcomes.reason,
     (SELECT verdict FROM gates WHERE attempt_id = attempts.id AND gate = 'verify' ORDER BY time DESC LIMIT 1) AS verify
 FROM attempts JOIN runs ON runs.id = attempts.run_id LEFT JOIN rounds ON rounds.id = attempts.round_id
 LEFT JOIN candidates ON candidates.id = attempts.content_id LEFT JOIN outcomes ON outcomes.attempt_id = attempts.id
@@ -31,8 +32,8 @@ WHERE runs.audit IS NULL ORDER BY attempts.time, attempts.rowid
 """
 # The verdicts of an audit: the newest of each candidate counts, and what failed by machinery is none.
 _AUDITED: Final = """
-SELECT attempts.id AS attempt_id, attempts.path, attempts.candidate_id, attempts.fingerprint, attempts.content_id, candidates.twin_key,
-    outcomes.time, outcomes.outcome, outcomes.gate, outcomes.reason
+SELECT attempts.id AS attempt_id, attempts.path, attempts.candidate_id, attempts.fingerprint, attempts.content_id,
+    candidates.twin_key, outcomes.time, outcomes.outcome, outcomes.gate, outcomes.reason
 FROM outcomes JOIN attempts ON attempts.id = outcomes.attempt_id JOIN runs ON runs.id = attempts.run_id
 JOIN candidates ON candidates.id = attempts.content_id
 WHERE runs.audit = ? AND outcomes.outcome <> 'error' ORDER BY outcomes.time, outcomes.rowid

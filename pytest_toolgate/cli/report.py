@@ -62,7 +62,7 @@ def execute(options: argparse.Namespace) -> int:
                 write_html(options.html, found, store)
             except OSError as error:
                 raise CommandError(f"{options.html} cannot be written: {error.strerror}") from None
-    plain = found.diversity.plain() if options.near else found.plain()
+    plain = [pool.plain() for pool in found.diversity] if options.near else found.plain()
     if options.json:
         print(json.dumps(plain, indent=2, ensure_ascii=False))
     elif options.near:

@@ -1,6 +1,6 @@
 """The short report: what a maintainer wants to see in forty lines."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..analysis import Analysis
 from ..analysis.costs import Stage
@@ -17,9 +17,9 @@ def terminal(found: Analysis) -> str:
     return "\n".join(_cut(escaped(line)) for line in _lines(found))
 
 
-def near(found: Diversity) -> str:
-    """The exact and the near duplicates of a pool as text, near ones up to the limit of the analysis."""
-    return "\n".join(_cut(escaped(line)) for line in _near(found))
+def near(pools: Sequence[Diversity]) -> str:
+    """The exact and the near duplicates of pools as text, near ones up to the limit of the analysis."""
+    return "\n".join(_cut(escaped(line)) for found in pools for line in _near(found))
 
 
 def _lines(found: Analysis) -> Iterator[str]:
@@ -36,12 +36,9 @@ def _lines(found: Analysis) -> Iterator[str]:
     elif found.audits:
         yield f"audits: {', '.join(found.audits)}; name some with --audits, in order, for the reported pool"
     warnings = [finding for finding in found.findings if finding.warning]
-    if found.findings:
+    if warnings:
         yield "findings"
-    for finding in [*warnings, *(one for one in found.findings if not one.warning)][:_MOST]:
-        yield f"  {'!' if finding.warning else '-'} {finding.sentence}"
-    if len(found.findings) > _MOST:
-        yield f"  {len(found.findings) - _MOST} more with --json or --html FILE"
+    yield from (f"  ! {finding.sentence}" for finding in warnings[:_MOST])
     if found.screens:
         yield "screens: solved candidates; right calls"
     for screen, letters in list(zip(found.screens, found.letters, strict=True))[:_MOST]:
@@ -52,6 +49,21 @@ def _lines(found: Analysis) -> Iterator[str]:
     for solver in found.solvers[:_MOST]:
         lost = ", ".join(f"{times} {reason}" for reason, times in solver.failures.items())
         yield f"  {solver.name:<24} {solver.solved}" + (f"; {lost}" if lost else "")
+    pairs = [*found.screen_pairs, *found.solver_pairs]
+    if pairs:
+        yield "agreement, of what both have judged"
+    for pair in sorted(pairs, key=lambda pair: -pair.judged)[:_MOST]:
+        kappa = "" if pair.kappa is None else f", kappa {pair.kappa:.2f}"
+        yield f"  {pair.first} and {pair.second}: {pair.agree}{kappa}; {pair.sentences()[0]}"
+    if len(pairs) > _MOST or len(warnings) > _MOST:
+        yield "  the rest with --html FILE or --json"
+    for alike in found.diversity:
+        if alike.effective is not None:
+            largest = 100 * alike.sizes[0] / alike.items
+            yield (
+                f"templates: {alike.items} {alike.pool} in {len(alike.sizes)} clusters, effective number "
+                f"{alike.effective:.1f}, largest {largest:.0f} %, {alike.repeats} exact repetitions"
+            )
     if found.guessers:
         yield "cues (chance 25 %): " + ", ".join(f"{one.name} {one.percent:.1f} %" for one in found.guessers)
     yield from _costs(found)
