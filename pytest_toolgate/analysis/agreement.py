@@ -54,7 +54,14 @@ class Agreement:
         by_chance = first * second + (total - first) * (total - second)  # in units of 1 / total^2
         if by_chance == total * total:
             return None
-        return (total * (self.both + self.neither) - by_chance) / (total * total - by_chance)
+        # In whole numbers up to here, so that independent judges have 0 and not a little less.
+        beyond = total * (self.both + self.neither) - by_chance
+        return beyond / (total * total - by_chance) if beyond else 0.0
+
+    @property
+    def kappa_text(self) -> str:
+        """The same to two decimals, empty where it has no value."""
+        return "" if self.kappa is None else f"{round(self.kappa, 2) + 0.0:.2f}"
 
     @property
     def first_to_second(self) -> Share:

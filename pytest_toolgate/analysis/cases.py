@@ -121,8 +121,14 @@ def read_cases(store: Store) -> Cases:
 
 
 def _named(row: Mapping[str, Any]) -> Recorded:
-    names = ("path", "candidate_id", "fingerprint", "twin_key", "content_id")
-    return Recorded(*(row[name] or "" for name in names), time=row["time"])
+    return Recorded(
+        path=row["path"],
+        id=row["candidate_id"] or "",
+        fingerprint=row["fingerprint"] or "",
+        twin_key=row["twin_key"] or "",
+        content_id=row["content_id"] or "",
+        time=row["time"],
+    )
 
 
 def _contents(store: Store, ids: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -14,25 +14,28 @@ _MONEY: Final = (
 )
 _OWN: Final = (
     "count(*) AS calls, sum({seconds}) AS seconds, NULL AS input, NULL AS output, 0 AS uncounted, NULL AS usd, "
-    "0 AS unpriced"
+    "{unpriced} AS unpriced"
 )
+# An agent that asked models of which there is no row of their own: what it paid is in nobody's books.
+_UNSEEN: Final = "sum(turns > 0 AND cost IS NULL AND {key} NOT IN (SELECT attempt_id FROM agent_replies))"
 _STAGES: Final = f"""
-SELECT 1 AS place, NULL AS audit, 'generate' AS stage, {_OWN.format(seconds="wall")} FROM proposals
+SELECT 1 AS place, NULL AS audit, 'generate' AS stage,
+    {_OWN.format(seconds="wall", unpriced=_UNSEEN.format(key="round_id"))} FROM proposals
 UNION ALL
 SELECT 1, NULL, 'generate: model calls', {_MONEY.format(seconds="sum(latency)")} FROM agent_replies
     WHERE attempt_id IN (SELECT id FROM rounds)
 UNION ALL
-SELECT 2, audit, 'verify', {_OWN.format(seconds="script_runs.wall")} FROM script_runs
+SELECT 2, audit, 'verify', {_OWN.format(seconds="script_runs.wall", unpriced=0)} FROM script_runs
     JOIN attempts ON attempts.id = attempt_id JOIN runs ON runs.id = run_id GROUP BY audit
 UNION ALL
-SELECT 3, audit, 'check: ' || name, {_OWN.format(seconds="checks.seconds")} FROM checks
+SELECT 3, audit, 'check: ' || name, {_OWN.format(seconds="checks.seconds", unpriced=0)} FROM checks
     JOIN attempts ON attempts.id = attempt_id JOIN runs ON runs.id = run_id GROUP BY audit, name
 UNION ALL
 SELECT 4, audit, 'screen: ' || screen, {_MONEY.format(seconds="sum(latency)")} FROM replies
     JOIN runs ON runs.id = run_id GROUP BY audit, screen
 UNION ALL
 SELECT 5, audit, 'solve: ' || coalesce(solver, agent) || iif(control, ' without software', ''),
-    {_OWN.format(seconds="wall")} FROM agent_runs JOIN runs ON runs.id = run_id GROUP BY audit, 3
+    {_OWN.format(seconds="wall", unpriced=_UNSEEN.format(key="attempt_id"))} FROM agent_runs JOIN runs ON runs.id = run_id GROUP BY audit, 3
 UNION ALL
 SELECT 5, audit, 'solve: ' || coalesce(solver, 'agent') || iif(control, ' without software', '') || ': model calls',
     {_MONEY.format(seconds="sum(latency)")} FROM agent_replies JOIN runs ON runs.id = run_id

@@ -90,7 +90,7 @@ def of_shuffling(found: Sequence[FixedAndShuffled]) -> Iterator[Finding]:
 def of_pairs(kind: str, found: Sequence[Agreement]) -> Iterator[Finding]:
     """How two agree, and what passes from one to the other."""
     for pair in found:
-        kappa = "" if pair.kappa is None else f", kappa {pair.kappa:.2f}"
+        kappa = f", kappa {pair.kappa_text}" if pair.kappa_text else ""
         sentence = f"{pair.first} and {pair.second} agree on {pair.agree}{kappa}; {'; '.join(pair.sentences())}"
         yield Finding(f"agreement-of-{kind}", sentence, False, pair.plain())
 

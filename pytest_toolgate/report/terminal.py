@@ -49,11 +49,16 @@ def _lines(found: Analysis) -> Iterator[str]:
     for solver in found.solvers[:_MOST]:
         lost = ", ".join(f"{times} {reason}" for reason, times in solver.failures.items())
         yield f"  {solver.name:<24} {solver.solved}" + (f"; {lost}" if lost else "")
-    pairs = [*found.screen_pairs, *found.solver_pairs]
+    # Where one says the same of all, as of those that it was asked to leave, there is nothing to agree about.
+    pairs = [
+        pair
+        for pair in (*found.screen_pairs, *found.solver_pairs)
+        if pair.only_first + pair.only_second and pair.first_to_second.whole and pair.second_to_first.whole
+    ]
     if pairs:
         yield "agreement, of what both have judged"
     for pair in sorted(pairs, key=lambda pair: -pair.judged)[:_MOST]:
-        kappa = "" if pair.kappa is None else f", kappa {pair.kappa:.2f}"
+        kappa = f", kappa {pair.kappa_text}" if pair.kappa_text else ""
         yield f"  {pair.first} and {pair.second}: {pair.agree}{kappa}; {pair.sentences()[0]}"
     if len(pairs) > _MOST or len(warnings) > _MOST:
         yield "  the rest with --html FILE or --json"
