@@ -30,7 +30,10 @@ def declare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 
 def _similarity(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0 < value <= 1:
         raise argparse.ArgumentTypeError("a similarity is above 0 and at most 1")
     return value
