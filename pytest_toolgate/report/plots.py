@@ -11,6 +11,8 @@ from ..analysis.funnel import Step
 from ..analysis.intervals import Share
 
 CHANCE: Final = 25.0
+_LINE: Final = 38
+"""Characters that fit above a bar on a phone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,12 @@ class Row:
     high: float | None = None
     second: float = 0.0
     third: float = 0.0
+
+    @property
+    def short(self) -> str:
+        """The label, cut so that its figures have room beside it on a phone."""
+        most = max(8, _LINE - len(self.value))
+        return self.label if len(self.label) <= most else f"{self.label[: most - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +97,7 @@ def funnel(steps: Sequence[Step]) -> Plot:
 def vanished(title: str, share: Share) -> Plot:
     """How many labels stay and how many do not."""
     gone = share.percent or 0.0
-    row = Row("easy in fixed order", f"{share.part} of {share.whole} not easy when shuffled", 100 - gone, second=gone)
+    row = Row("easy in fixed order", f"{share.part} of {share.whole} vanish", 100 - gone, second=gone)
     return Plot(title, (row,), scale=False, legend=("still easy when shuffled", "no longer easy"))
 
 

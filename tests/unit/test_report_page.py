@@ -15,7 +15,9 @@ from pytest_toolgate.report.records import shortened
 from pytest_toolgate.report.terminal import terminal
 from pytest_toolgate.store import Store
 
-HOSTILE = "</script><script>document.title='harm'</script><!-- <img src=http://127.0.0.1:9/x> \u202eabc\u2028\x1b[31m\x00"
+HOSTILE = (
+    "</script><script>document.title='harm'</script><!-- <img src=http://127.0.0.1:9/x> \u202eabc\u2028\x1b[31m\x00"
+)
 
 
 class Database:
