@@ -35,7 +35,8 @@ SELECT 4, audit, 'screen: ' || screen, {_MONEY.format(seconds="sum(latency)")} F
     JOIN runs ON runs.id = run_id GROUP BY audit, screen
 UNION ALL
 SELECT 5, audit, 'solve: ' || coalesce(solver, agent) || iif(control, ' without software', ''),
-    {_OWN.format(seconds="wall", unpriced=_UNSEEN.format(key="attempt_id"))} FROM agent_runs JOIN runs ON runs.id = run_id GROUP BY audit, 3
+    {_OWN.format(seconds="wall", unpriced=_UNSEEN.format(key="attempt_id"))}
+    FROM agent_runs JOIN runs ON runs.id = run_id GROUP BY audit, 3
 UNION ALL
 SELECT 5, audit, 'solve: ' || coalesce(solver, 'agent') || iif(control, ' without software', '') || ': model calls',
     {_MONEY.format(seconds="sum(latency)")} FROM agent_replies JOIN runs ON runs.id = run_id

@@ -101,11 +101,11 @@ def of_diversity(found: Diversity) -> Iterator[Finding]:
         return
     largest = Share(found.sizes[0], found.items)
     sentence = (
-        f"{found.items} {found.pool} in {len(found.sizes)} cluster{'' if len(found.sizes) == 1 else 's'}, effective "
+        f"{found.counted} in {len(found.sizes)} cluster{'' if len(found.sizes) == 1 else 's'}, effective "
         f"number {found.effective:.1f}; the largest holds {largest}"
     )
     crowded = found.items >= 10 and largest.part * 2 > found.items
     yield Finding("templates", sentence, crowded, {"effective_number": found.effective, "largest": largest.plain()})
     if found.repeats:
-        sentence = f"{found.repeats} of the {found.items} {found.pool} repeat another one exactly"
+        sentence = f"{found.repeats} of the {found.counted} repeat another one exactly"
         yield Finding("exact-duplicates", sentence, True, {"removed": found.repeats})

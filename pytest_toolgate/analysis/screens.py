@@ -22,7 +22,8 @@ WITH chosen AS MATERIALIZED (
 ), asked AS (
     SELECT chosen.*, attempts.run_id, coalesce(runs.audit, '') AS audit, replies.screen, replies.model_asked AS model,
         json_extract(replies.settings, '$.reasoning') AS reasoning, json_extract(replies.settings, '$.mode') AS mode,
-        replies.presentation, replies.status, replies.chosen, replies.call_index,
+        replies.presentation, replies.status, replies.chosen,
+        replies.call_index,
         CASE replies.status WHEN 'answered' THEN coalesce(uses.correct, replies.correct) END AS correct
     FROM chosen CROSS JOIN attempts ON attempts.id = chosen.attempt JOIN runs ON runs.id = attempts.run_id
     CROSS JOIN uses ON uses.attempt_id = chosen.attempt AND uses.kind = 'reply'
@@ -39,8 +40,8 @@ FROM asked GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
 # With c correct and m missing of n: c >= k is easy, c + m < k is not, and nothing else is known.
 _VERDICTS: Final = f"""
 {_ASKED}, counted AS (
-    SELECT place, run_id, audit, screen, model, reasoning, count(DISTINCT call_index) AS calls, total(correct = 1) AS hits,
-        total(correct = 0) AS misses
+    SELECT place, run_id, audit, screen, model, reasoning, count(DISTINCT call_index) AS calls,
+        total(correct = 1) AS hits, total(correct = 0) AS misses
     FROM asked WHERE mode IS NULL GROUP BY place, screen, model, reasoning
 ), rules AS MATERIALIZED (
     SELECT runs.id AS run, json_extract(value, '$.name') AS name, json_extract(value, '$.samples') AS samples,

@@ -95,6 +95,12 @@ class Diversity:
     cut: bool
 
     @property
+    def counted(self) -> str:
+        """How many candidates of which pool, in words."""
+        one = self.pool.replace("items", "item").replace("candidates", "candidate")
+        return f"{self.items} {one if self.items == 1 else self.pool}"
+
+    @property
     def repeats(self) -> int:
         """How many are exact repetitions of one that stays."""
         return sum(len(each.removed) for each in self.twins)

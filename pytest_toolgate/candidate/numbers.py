@@ -6,6 +6,7 @@ decide ties at random.
 """
 
 import decimal
+import functools
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -121,8 +122,12 @@ def read_number(text: str) -> Number | None:
     Understands every dash, surrounding `$` and spaces, thousands separators, percent, exponents
     (`1e-3`, `1.5 \times 10^{-3}`) and digits of other scripts.
     """
-    if len(text) > MAX_LENGTH:
-        return None
+    return _read(text) if len(text) <= MAX_LENGTH else None
+
+
+# The same four options are read again and again: for their ranks, and by each guesser.
+@functools.lru_cache(maxsize=64)
+def _read(text: str) -> Number | None:
     match = _NUMBER.fullmatch(_bare(text))
     if match is None:
         return None

@@ -24,7 +24,8 @@ def near(pools: Sequence[Diversity]) -> str:
 
 def _lines(found: Analysis) -> Iterator[str]:
     closed = f", {found.unclosed} not closed" if found.unclosed else ""
-    yield f"{found.database}: {found.runs} runs{closed}, {len(found.items)} candidates, {len(found.accepted)} accepted"
+    runs = f"{found.runs} run{'' if found.runs == 1 else 's'}"
+    yield f"{found.database}: {runs}{closed}, {len(found.items)} candidates, {len(found.accepted)} accepted"
     for step in found.funnel:
         reasons = ", ".join(f"{times} {reason}" for reason, times in step.reasons.items())
         without = f"  {step.without_verdict} without verdict" if step.without_verdict else ""
@@ -64,10 +65,10 @@ def _lines(found: Analysis) -> Iterator[str]:
         yield "  the rest with --html FILE or --json"
     for alike in found.diversity:
         if alike.effective is not None:
-            largest = 100 * alike.sizes[0] / alike.items
+            clusters = f"{len(alike.sizes)} cluster{'' if len(alike.sizes) == 1 else 's'}"
             yield (
-                f"templates: {alike.items} {alike.pool} in {len(alike.sizes)} clusters, effective number "
-                f"{alike.effective:.1f}, largest {largest:.0f} %, {alike.repeats} exact repetitions"
+                f"templates: {alike.counted} in {clusters}, effective number {alike.effective:.1f}, largest "
+                f"{100 * alike.sizes[0] / alike.items:.0f} %, {alike.repeats} exact repetitions"
             )
     if found.guessers:
         yield "cues (chance 25 %): " + ", ".join(f"{one.name} {one.percent:.1f} %" for one in found.guessers)
@@ -102,7 +103,7 @@ def tokens(stage: Stage) -> str:
 
 
 def _near(found: Diversity) -> Iterator[str]:
-    yield f"exact duplicates among {found.items} {found.pool}: {found.repeats}"
+    yield f"exact duplicates of {found.counted}: {found.repeats}"
     yield f"  rule: {RULE}"
     for twins in found.twins:
         yield f"  {_name(twins.stays)} stays; removed: {', '.join(map(_name, twins.removed))}"

@@ -1,5 +1,6 @@
 """The report in headless Chromium: phone and desktop, light and dark, by keyboard, and without any request."""
 
+import itertools
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +30,8 @@ CONTRAST = """() => {
     .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
     .reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
   const behind = (element) => { for (let at = element; at; at = at.parentElement) {
-    const color = read(getComputedStyle(at).backgroundColor); if (color[3] === 255) return color; } return [255, 255, 255]; };
+    const color = read(getComputedStyle(at).backgroundColor); if (color[3] === 255) return color; }
+    return [255, 255, 255]; };
   const poor = new Map(); let looked = 0;
   for (const element of document.querySelectorAll("body *")) {
     if (element.closest("desc, title, script, style")) continue;
@@ -134,7 +136,7 @@ def test_plots_and_lists_have_names(desktop: Opened) -> None:
     assert desktop.page.locator("h1").count() == 1
     assert desktop.page.locator("header, main, nav, footer").count() == 4
     levels = desktop.page.evaluate("() => [...document.querySelectorAll('h1, h2, h3')].map((one) => +one.tagName[1])")
-    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
 
 
 def test_the_keyboard_reaches_everything_in_order(desktop: Opened) -> None:

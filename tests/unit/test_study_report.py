@@ -41,11 +41,13 @@ def findings(report: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
 
 
 def pair(pairs: list[Mapping[str, Any]], first: str, second: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any]
     [found] = [each for each in pairs if (each["first"], each["second"]) == (first, second)]
     return found
 
 
 def screen(report: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any]
     [found] = [each for each in report["screens"] if each["screen"] == name]
     return found
 
@@ -149,10 +151,14 @@ def test_the_terminal_says_it_in_few_lines(database: Path, capsys: pytest.Captur
     assert len(told.splitlines()) <= 60
     for figure in ("43.9 %", "66.0 %", "86.0 %", "29.4 %", "191", "40.0 %", "43.3 %", "98.6 %", "65.1 %"):
         assert figure in told
+    page = (Path(__file__).parents[2] / "docs" / "reports.md").read_text("utf-8")
+    quoted = [line for line in page.splitlines() if line.startswith("  ! ")]
+    assert len(quoted) == 5
+    assert set(quoted) <= set(told.splitlines()), "docs/reports.md quotes what is not so"
 
 
 def test_near_duplicates_are_listed(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "--db", str(database), "--near", "--similarity", "1.0"]) == 0
     told = capsys.readouterr().out
-    assert "exact duplicates among 212 accepted items: 5" in told
+    assert "exact duplicates of 212 accepted items: 5" in told
     assert "none is removed" in told
