@@ -97,7 +97,7 @@ def reported_pool(store: Store, audits: Sequence[str]) -> Table:
     stages = list(_local(in_loop(store)))
     for name in audits:
         stages.append(_audit(name, audited(store, name), stages[-1].out))
-    return Table((*stages, _deduplicated(stages[-1].out)))
+    return Table((*stages, deduplicated(stages[-1].out)))
 
 
 def _local(found: Sequence[Recorded]) -> Iterable[Stage]:
@@ -122,7 +122,7 @@ def _audit(name: str, verdicts: Mapping[str, Mapping[str, Any]], pool: Sequence[
     )
 
 
-def _deduplicated(pool: Sequence[Recorded]) -> Stage:
+def deduplicated(pool: Sequence[Recorded]) -> Stage:
     """Of several with the same question and the same set of options, whitespace and Unicode form aside, one stays."""
     groups: dict[str, list[Recorded]] = {}
     for one in pool:

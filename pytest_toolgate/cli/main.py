@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..store import StoreError
-from . import database, generate, init, lint, model, new, report, rescreen
+from . import database, export, generate, init, lint, model, new, report, rescreen, review
 from .errors import CommandError
 
-_COMMANDS = (init, new, lint, generate, rescreen, report, model, database)
+_COMMANDS = (init, new, lint, generate, rescreen, report, review, export, model, database)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
