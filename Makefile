@@ -21,7 +21,7 @@ test: .venv/.ready .venv/agents/.ready
 	$(BIN)/pytest -n 2 -m "not slow" tests
 
 # The rest: every attack, every candidate warm and cold, benchmarks, models, bare installs.
-test-slow: .venv/.ready .venv/agents/.ready
+test-slow: .venv/.ready .venv/agents/.ready .venv/exporters/.ready
 	$(BIN)/toolgate model fetch
 	$(BIN)/pytest -n 2 -m slow tests
 
@@ -64,6 +64,9 @@ constraints:
 
 .venv/agents/.ready: .venv/.ready scripts/install-agents
 	scripts/install-agents
+
+.venv/exporters/.ready: .venv/.ready scripts/install-exporters $(wildcard tests/exporters/pins/*.txt)
+	scripts/install-exporters
 
 clean:
 	rm -rf .venv .toolgate accepted build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -48,7 +48,7 @@ metric_list:
     higher_is_better: true
 metadata:
   version: 1.0
-  canary: {guid}
+  canary: "{guid}"
 """
 _DATA: Final = '''"""The items of the release {name}, wherever its folder lies.
 

@@ -1,6 +1,5 @@
 """The card of a release: what it is, how it was made, what it does not say. No stranger's text comes into it bare."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -8,8 +7,6 @@ from typing import Final
 from ..gates.result import escaped
 from .items import Item, Release
 
-# What Markdown, HTML or a table would take for its own.
-_MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]()<>#+\-!|~&$.:@])")
 _MOST: Final = 200
 _ROWS: Final = 30
 
@@ -27,8 +24,8 @@ def card(release: Release, files: Mapping[str, str]) -> str:
 def _front_matter(release: Release, files: Mapping[str, str]) -> Iterator[str]:
     """Names, dates and identifiers only, which are checked."""
     yield "---"
-    yield f"license: {release.licence.lower()}"
-    yield f"pretty_name: {release.name}"
+    yield f'license: "{release.licence.lower()}"'
+    yield f'pretty_name: "{release.name}"'
     yield from ("task_categories:", "- multiple-choice", "tags:", "- benchmark", "- toolgate", "configs:")
     yield from ("- config_name: default", "  data_files:")
     for split, path in files.items():
@@ -40,21 +37,21 @@ def _body(release: Release, files: Mapping[str, str]) -> Iterator[str]:
     yield f"\n# {release.name}\n"
     yield (
         f"{_count(release.items, 'multiple-choice question')} with four options each, for which scientific software is "
-        f"meant to be needed. Released on {release.date} from {quoted(release.pool)}, made with "
+        f"meant to be needed. Released on {release.date} from {release.pool}, made with "
         f"[pytest-toolgate](https://pypi.org/project/pytest-toolgate/). Licence: {release.licence}."
     )
     yield f"\n## Canary\n\n`{release.canary_line}`\n"
     yield (
-        "Every file of data holds this GUID. Leave out of a training corpus whatever holds it. Who finds that a model can "
-        "continue the line above knows that it was trained on a copy of this release."
+        "Every file of data holds this GUID. Leave out of a training corpus whatever holds it. Who finds that a model "
+        "can continue the line above knows that it was trained on a copy of this release."
     )
     yield from ("\n## Splits\n", "| split | rows | file |", "|---|---|---|")
     counts = {"test": len(release.items), "rejected": len(release.rejected)}
     yield from (f"| `{split}` | {counts.get(split, 0)} | `{path}` |" for split, path in files.items())
     yield (
         "\n`test` holds the items. `rejected` holds the attempts that led to none: those that a gate has rejected, and "
-        "those that no solver has solved (`outcome` is `review`), with gate, reason and sentence. Attempts that ended by an "
-        "error of machinery say nothing of a candidate and are not released."
+        "those that no solver has solved (`outcome` is `review`), with gate, reason and sentence. Attempts that ended "
+        "by an error of machinery say nothing of a candidate and are not released."
     )
     yield from _meaning(release)
     yield from _making(release)
@@ -64,21 +61,22 @@ def _body(release: Release, files: Mapping[str, str]) -> Iterator[str]:
 def _meaning(release: Release) -> Iterator[str]:
     yield "\n## What an answer is\n"
     yield (
-        "An answer is **reproduced**: the script of the item ran in a sandbox, without being told the answer, and what it "
-        "printed stands for that option. `reproduced` holds the evidence: each run, what it printed, and the versions of the "
-        "software. Nothing follows from that about whether script and question mean the same."
+        "An answer is **reproduced**: the script of the item ran in a sandbox, without being told the answer, and what "
+        "it printed stands for that option. `reproduced` holds the evidence: each run, what it printed, and the "
+        "versions of the software. Nothing follows from that about whether script and question mean the same."
     )
     reviewed = [item for item in release.items if item.reviews]
     verdicts = Counter(review.verdict for item in reviewed for review in item.reviews)
     told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
     yield (
         "\nWhat experts have said stands in `review` and nowhere else: the last word of each, `sound`, `defect` or "
-        f"`unsure`. {_count(reviewed, 'item')} of {len(release.items)} {'has' if len(reviewed) == 1 else 'have'} a review"
-        f"{f' ({told})' if told else ''}; of the others it is null."
+        f"`unsure`. Items with a review: {len(reviewed)} of {len(release.items)}{f' ({told})' if told else ''}; of the "
+        "others it is null."
     )
     yield (
         "\nOptions stand in an order drawn anew for this release, with a seed that no model was screened with. "
-        "`presentation` holds the author's own letters of the options shown as A, B, C, D; records speak of the author's."
+        "`presentation` holds the author's own letters of the options shown as A, B, C, D; records speak of the "
+        "author's."
     )
 
 
@@ -112,10 +110,9 @@ def _limits(release: Release) -> Iterator[str]:
 
 
 def quoted(text: str) -> str:
-    """A stranger's text in Markdown: one line, bounded, and nothing in it means anything."""
-    line = " ".join(escaped(text).split())
-    line = line if len(line) <= _MOST else f"{line[: _MOST - 3]}..."
-    return _MARKDOWN.sub(r"\\\1", line)
+    """A stranger's text in Markdown: code of one line, bounded, in which nothing means anything."""
+    line = " ".join(escaped(text).replace("`", "'").split())
+    return f"`{line if len(line) <= _MOST else f'{line[: _MOST - 3]}...'}`"
 
 
 def _count(things: Sequence[Item], name: str) -> str:

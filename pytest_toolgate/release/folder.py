@@ -98,6 +98,7 @@ def manifest(release: Release, formats: list[str]) -> dict[str, Any]:
         "licence": release.licence,
         "canary": release.canary,
         "seed": release.seed,
+        "screening_seeds": list(made.seeds),
         "pool": release.pool,
         "formats": formats,
         "items": len(release.items),

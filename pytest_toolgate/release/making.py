@@ -47,7 +47,8 @@ def _solver(run: Mapping[str, Any]) -> str:
     version = f" {run['agent_version']}" if run["agent_version"] else ""
     given = [f"{name} {settings[name]}" for name in ("reasoning", "time_limit") if settings.get(name) not in (None, "")]
     control = "control run of " if run["control"] else ""
-    return f"{control}solver {run['solver'] or run['agent']}: agent {run['agent']}{version}, {settings.get('model')}{_list(given)}"
+    agent = f"agent {run['agent']}{version}, {settings.get('model')}{_list(given)}"
+    return f"{control}solver {run['solver'] or run['agent']}: {agent}"
 
 
 def _model(asked: str, served: str | None) -> str:

@@ -122,7 +122,8 @@ def _evidence(rows: Sequence[Mapping[str, Any]], fingerprint: str, loop_decides:
     if loop_decides:
         own = [row for row in own if row["audit"] is None and row["outcome"] == ACCEPTED]
     best = [row for row in own if row["audit"] is None and row["outcome"] != "error"]
-    return (best or own or [None])[-1]
+    found = best or own
+    return found[-1] if found else None
 
 
 def _of_audits(
@@ -150,9 +151,11 @@ def _ids(chosen: Collection[Recorded]) -> Mapping[str, str]:
     """Fingerprint -> id. An id that several have is told apart by their fingerprints."""
     shared = Counter(one.id for one in chosen)
     return {
-        one.fingerprint: one.id if shared[one.id] == 1 and _ID.fullmatch(one.id) else f"{_plain(one.id)}-{one.fingerprint[:12]}"
+        one.fingerprint: one.id
+        if shared[one.id] == 1 and _ID.fullmatch(one.id)
+        else f"{_plain(one.id)}-{one.fingerprint[:12]}"
         for one in chosen
-    }  # fmt: skip
+    }
 
 
 def _plain(text: str) -> str:

@@ -1,17 +1,17 @@
-"""Judge the answer file of a task: 1 for the reproduced option, else 0. It holds a letter, or an option's exact text."""
+"""Judge the answer file of a task: 1 if it holds the letter of the reproduced option, or its exact text, else 0."""
 
 import json
 import os
 import stat
 import sys
+from pathlib import Path
 
 _MOST_BYTES = 1024
 
 
-def reward(answer_file, expected_file):
+def reward(answer_file: Path, expected_file: Path) -> int:
     """The reward."""
-    with open(expected_file, encoding="utf-8") as file:
-        expected = json.load(file)
+    expected = json.loads(expected_file.read_text("utf-8"))
     try:
         # A link is not followed, and a pipe is not waited for.
         handle = os.open(answer_file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -28,4 +28,4 @@ def reward(answer_file, expected_file):
 
 
 if __name__ == "__main__":
-    print(reward(sys.argv[1], sys.argv[2]))
+    print(reward(Path(sys.argv[1]), Path(sys.argv[2])))
