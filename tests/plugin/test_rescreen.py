@@ -293,7 +293,7 @@ def test_what_makes_no_sense_is_one_sentence(repo: Audited) -> None:
     assert repo.pool.rows("SELECT id FROM runs") == runs
     assert not list(repo.pool.temporary.glob("toolgate-run-*"))
     for arguments, sentence in (
-        (("report",), "the following arguments are required: --pool"),
+        (("report", "--pool", "--similarity", "0.5"), "there is neither --html nor --similarity"),
         (("report", "--pool", "--audits", "known,x"), "holds no audit `x`; it holds `known`"),
     ):
         done = repo.toolgate(*arguments)
