@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..candidate.model import LETTERS
 from ..release.card import card
 from ..release.items import Release
-from ..release.rows import rows
+from ..release.rows import COLUMNS, Kind, Struct, rows
 from .protocol import MissingExtra
 
 
@@ -38,22 +37,11 @@ def _write(found: Sequence[Mapping[str, Any]], path: Path, release: Release) -> 
 
 
 def _schema(arrow: Any) -> Any:  # noqa: ANN401 - PyArrow's, which is loaded only here
-    text = arrow.string()
-    lettered = arrow.struct([(letter, text) for letter in LETTERS])
-    packages = arrow.list_(arrow.struct([("name", text), ("version", text)]))
-    run = [("number", arrow.int64()), *((name, text) for name in ("printed", "value", "python"))]
-    run += [("packages", packages), ("sandbox", text), ("time", text)]
-    review = [(name, text) for name in ("reviewer", "verdict", "note", "time")]
-    special = {
-        "options": lettered,
-        "tags": arrow.list_(text),
-        "distractors": lettered,
-        "reproduced": arrow.list_(arrow.struct(run)),
-        "review": arrow.list_(arrow.struct(review)),
-    }
-    names = (
-        *("id", "domain", "question", "options", "answer", "value", "tags", "distractors", "solution"),
-        *("fingerprint", "presentation", "outcome", "gate", "reason", "sentence", "audit", "reproduced", "review"),
-        *("attempt", "path", "record", "canary"),
-    )
-    return arrow.schema([(name, special.get(name, text)) for name in names])
+    return arrow.schema([(name, _type(kind, arrow)) for name, kind in COLUMNS.items()])
+
+
+def _type(kind: Kind, arrow: Any) -> Any:  # noqa: ANN401 - as above
+    if isinstance(kind, Struct):
+        struct = arrow.struct([(name, _type(part, arrow)) for name, part in kind.parts.items()])
+        return arrow.list_(struct) if kind.many else struct
+    return {"string": arrow.string(), "int64": arrow.int64(), "strings": arrow.list_(arrow.string())}[kind]

@@ -6,6 +6,7 @@ from typing import Final
 
 from ..gates.result import escaped
 from .items import Item, Release
+from .rows import COLUMNS, Kind, Struct
 
 _MOST: Final = 200
 _ROWS: Final = 30
@@ -30,7 +31,22 @@ def _front_matter(release: Release, files: Mapping[str, str]) -> Iterator[str]:
     yield from ("- config_name: default", "  data_files:")
     for split, path in files.items():
         yield from (f"  - split: {split}", f"    path: {path}")
+    # A reader that guesses from the first rows takes a column that is null in them for one without a type.
+    yield from ("dataset_info:", "  config_name: default", "  features:")
+    for name, kind in COLUMNS.items():
+        yield from (f"  {line}" for line in _feature(name, kind))
     yield "---"
+
+
+def _feature(name: str, kind: Kind) -> Iterator[str]:
+    """A column as Hugging Face writes it in YAML."""
+    yield f"- name: {name}"
+    if isinstance(kind, Struct):
+        yield f"  {'list' if kind.many else 'struct'}:"
+        for part, of_part in kind.parts.items():
+            yield from (f"  {line}" for line in _feature(part, of_part))
+    else:
+        yield "  list: string" if kind == "strings" else f"  dtype: {kind}"
 
 
 def _body(release: Release, files: Mapping[str, str]) -> Iterator[str]:

@@ -92,7 +92,7 @@ def croissant(release: Release, folder: Path) -> str:
             f"attempts that led to none. {release.canary_line}."
         ),
         "license": f"https://spdx.org/licenses/{release.licence}.html",
-        "version": f"{release.date.replace('-', '.')}",
+        "version": "1.0.0",  # of the data set of this name; which release it is, its date and canary say
         "datePublished": release.date,
         "creator": {"@type": "sc:Organization", "name": f"{release.name} contributors"},
         "url": "https://pypi.org/project/pytest-toolgate/",

@@ -3,7 +3,8 @@
 import dataclasses
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
 from ..candidate.model import LETTERS
 from .items import Item, Rejected, Release
@@ -11,6 +12,64 @@ from .items import Item, Rejected, Release
 REPRODUCED: Final = "reproduced"
 TEST: Final = "test"
 REJECTED: Final = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A column of named parts.
+
+    Attributes:
+        parts: Name -> the part's kind.
+        many: Whether it is a list of such.
+    """
+
+    parts: Mapping[str, "Kind"]
+    many: bool = False
+
+
+Kind = Literal["string", "int64", "strings"] | Struct
+"""What a column holds; every one may be null."""
+_LETTERED: Final = Struct(dict.fromkeys(LETTERS, "string"))
+_RUN: Final = Struct(
+    {
+        "number": "int64",
+        "printed": "string",
+        "value": "string",
+        "python": "string",
+        "packages": Struct({"name": "string", "version": "string"}, many=True),
+        "sandbox": "string",
+        "time": "string",
+    },
+    many=True,
+)
+_REVIEW: Final = Struct(
+    {"reviewer": "string", "verdict": "string", "note": "string", "time": "string"}, many=True
+)  # fmt: skip
+COLUMNS: Final[Mapping[str, Kind]] = {
+    "id": "string",
+    "domain": "string",
+    "question": "string",
+    "options": _LETTERED,
+    "answer": "string",
+    "value": "string",
+    "tags": "strings",
+    "distractors": _LETTERED,
+    "solution": "string",
+    "fingerprint": "string",
+    "presentation": "string",
+    "outcome": "string",
+    "gate": "string",
+    "reason": "string",
+    "sentence": "string",
+    "audit": "string",
+    "reproduced": _RUN,
+    "review": _REVIEW,
+    "attempt": "string",
+    "path": "string",
+    "record": "string",
+    "canary": "string",
+}
+"""The columns of both splits, in order."""
 
 
 def rows(release: Release) -> Mapping[str, list[dict[str, Any]]]:
