@@ -13,7 +13,7 @@ class MissingExtra(Exception):  # noqa: N818 - it says what is missing
 class Exporter(Protocol):
     """Writes one format of a release, as a function found by entry point in the group `pytest_toolgate.exporters`."""
 
-    def __call__(self, release: Release, folder: Path) -> None:
+    def __call__(self, release: Release, folder: Path, /) -> None:
         """Write files.
 
         What is written must follow from the release alone, so that the same release gives the same bytes, and must

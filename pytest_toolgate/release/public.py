@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
+from ..sandbox.profile import ROOM
 from ..store import Store
 
 HOST: Final = "<host>"
@@ -15,7 +16,6 @@ HOME: Final = "<home>"
 HIDDEN: Final = "<hidden>"
 _HOMES: Final = re.compile(r"/(?:home|Users)/[^/\s'\"`:;,<>|]+|/root(?=/)")
 _URL: Final = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]*[@?][^\s'\"<>]*", re.IGNORECASE)
-_LEFT_OUT: Final = frozenset({"seal"})
 _WHERE_PATHS_ARE: Final = (
     "SELECT settings AS text FROM runs UNION SELECT machine FROM runs UNION "
     "SELECT environment FROM script_runs UNION SELECT environment FROM agent_runs"
@@ -49,11 +49,11 @@ class Public:
     def value(self, value: Any) -> Any:  # noqa: ANN401 - any JSON type
         """The same for JSON; a text that is a path as a whole keeps its last part."""
         if isinstance(value, Mapping):
-            return {writable(name): self.value(each) for name, each in value.items() if name not in _LEFT_OUT}
+            return {writable(name): self.value(each) for name, each in value.items() if not _left_out(name, each)}
         if isinstance(value, list | tuple):
             return [self.value(each) for each in value]
         if isinstance(value, str):
-            if is_path(value) and len(PurePosixPath(value).parts) > 2:
+            if is_path(value) and len(PurePosixPath(value).parts) > 2 and not value.startswith(ROOM):
                 return f"{HOST}/{writable(PurePosixPath(value).name)}"
             return self.text(value)
         return value
@@ -65,7 +65,7 @@ def of_store(store: Store) -> Public:
     secrets: set[str] = set()
     for row in store.query(_WHERE_PATHS_ARE):
         for key, text in _texts(json.loads(row["text"])):
-            if is_path(text):
+            if is_path(text) and not text.startswith(ROOM):
                 places |= set(_place(text))
             if key == "base_url":
                 secrets |= set(_credentials(text))
@@ -91,6 +91,11 @@ def without_credentials(url: str) -> str:
     except ValueError:
         return HIDDEN
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _left_out(name: str, value: object) -> bool:
+    """The run's tripwire, and its private directory, which is gone."""
+    return name == "seal" or (name == "directory" and isinstance(value, str) and not value.startswith(ROOM))
 
 
 def _texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON type

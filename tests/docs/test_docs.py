@@ -74,7 +74,7 @@ def _of(*languages: str) -> list[Any]:
 
 
 # Pages whose commands take half a minute.
-_LONG = ("outcomes.md", "checks.md", "audits.md")
+_LONG = ("outcomes.md", "checks.md", "audits.md", "releases.md")
 
 
 @pytest.mark.parametrize(

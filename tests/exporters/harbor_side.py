@@ -28,7 +28,7 @@ class Room(BaseEnvironment):  # type: ignore[misc]  # Harbor is not among what t
 
     def __init__(self, *arguments: Any, **more: Any) -> None:  # noqa: ANN401 - Harbor's own
         super().__init__(*arguments, **more)
-        self.root = Path(os.environ["HARBOR_ROOMS"]) / self.session_id
+        self.root: Path = Path(os.environ["HARBOR_ROOMS"]) / self.session_id
 
     def _validate_definition(self) -> None:
         assert (self.environment_dir / "Dockerfile").is_file()

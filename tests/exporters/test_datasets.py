@@ -27,7 +27,7 @@ sets = {
     for each in found.metadata.record_sets
 }
 print("FOUND", json.dumps({
-    "version": [each.value for each in found.metadata.conforms_to], "errors": list(issues.errors), "warnings": list(issues.warnings),
+    "version": found.metadata.conforms_to, "errors": list(issues.errors), "warnings": list(issues.warnings),
     "sets": sets, "files": [each.content_url for each in found.metadata.distribution],
 }))
 """

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
 from exchange import Asked
@@ -17,7 +16,7 @@ PATIENCE = 200
 def run(tool: str, *arguments: str | Path, cwd: Path, **variables: str) -> str:
     """Run a program of a tool's environment, away from all networks, and return what it printed."""
     done = subprocess.run(
-        [_HOME / tool / "bin" / arguments[0], *arguments[1:]],
+        [str(_HOME / tool / "bin" / arguments[0]), *map(str, arguments[1:])],
         cwd=cwd,
         env=_environment(cwd) | variables,
         stdin=subprocess.DEVNULL,
@@ -31,7 +30,7 @@ def run(tool: str, *arguments: str | Path, cwd: Path, **variables: str) -> str:
     return done.stdout
 
 
-def _environment(home: Path) -> Mapping[str, str]:
+def _environment(home: Path) -> dict[str, str]:
     """Nothing of the caller's but where programs are; whatever a tool writes goes into its home."""
     return {
         "PATH": os.environ["PATH"],
