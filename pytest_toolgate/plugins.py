@@ -1,4 +1,4 @@
-"""Extension points: domains, providers, agents, checks and exporters are found by entry point, so that users add their own."""
+"""Extension points: domains, providers, agents, checks, exporters are found by entry point, so that users add some."""
 
 import functools
 from collections.abc import Mapping

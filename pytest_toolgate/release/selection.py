@@ -92,33 +92,38 @@ def select(store: Store, pool: str = ACCEPTED, audits: Sequence[str] = ()) -> Se
 def _selected(
     store: Store, found: Sequence[Recorded], audits: tuple[str, ...], words: str, *, loop_decides: bool
 ) -> Selection:
-    rows = store.query(_ATTEMPTS)
-    newest = {row["path"]: row["fingerprint"] for row in rows if row["audit"] is None and row["outcome"] != "error"}
+    rows: dict[str, list[Mapping[str, Any]]] = {}
+    newest: dict[str, str] = {}
+    for row in store.query(_ATTEMPTS):
+        rows.setdefault(row["fingerprint"], []).append(row)
+        if row["audit"] is None and row["outcome"] != "error":
+            newest[row["path"]] = row["fingerprint"]
     refused = {one.fingerprint for one in in_loop(store) if one.standing in ("failed", "refused")}
     verdicts = [audited(store, name) for name in audits]
     left_out: Counter[str] = Counter()
-    fit: dict[str, tuple[Recorded, str, tuple[str, ...]]] = {}
+    fit: dict[Recorded, tuple[str, tuple[str, ...]]] = {}
     for one in found:
         if one.fingerprint in refused:
             left_out[REFUSED] += 1
         elif one.round is None and newest.get(one.path, one.fingerprint) != one.fingerprint:
             left_out[CHANGED] += 1
-        elif (evidence := _evidence(rows, one.fingerprint, loop_decides)) is None:
+        elif (evidence := _evidence(rows.get(one.fingerprint, ()), loop_decides)) is None:
             left_out[UNVERIFIED] += 1
         else:
-            of_audits = _of_audits(rows, one.fingerprint, audits, verdicts, evidence["id"])
-            fit[one.fingerprint] = one, evidence["content_id"], (evidence["id"], *of_audits)
-    stage = deduplicated([one for one, _, _ in fit.values()])
+            counted = [verdict.get(one.fingerprint) for verdict in verdicts]
+            of_audits = _of_audits(rows[one.fingerprint], audits, counted, evidence["id"])
+            fit[one] = evidence["content_id"], (evidence["id"], *of_audits)
+    stage = deduplicated(list(fit))
     if stage.removed:
         left_out[TWINS] = len(stage.removed)
     ids = _ids(stage.out)
-    chosen = [Chosen(one, ids[one.fingerprint], *fit[one.fingerprint][1:]) for one in stage.out]
+    chosen = [Chosen(one, ids[one.fingerprint], *fit[one]) for one in stage.out]
     return Selection(words, audits, tuple(sorted(chosen, key=lambda each: each.id)), dict(left_out))
 
 
-def _evidence(rows: Sequence[Mapping[str, Any]], fingerprint: str, loop_decides: bool) -> Mapping[str, Any] | None:
+def _evidence(rows: Sequence[Mapping[str, Any]], loop_decides: bool) -> Mapping[str, Any] | None:
     """The newest attempt that has verified it: one that was accepted, if that is what counts, else the best of all."""
-    own = [row for row in rows if row["fingerprint"] == fingerprint and row["verify"] == "passed"]
+    own = [row for row in rows if row["verify"] == "passed"]
     if loop_decides:
         own = [row for row in own if row["audit"] is None and row["outcome"] == ACCEPTED]
     best = [row for row in own if row["audit"] is None and row["outcome"] != "error"]
@@ -128,21 +133,15 @@ def _evidence(rows: Sequence[Mapping[str, Any]], fingerprint: str, loop_decides:
 
 def _of_audits(
     rows: Sequence[Mapping[str, Any]],
-    fingerprint: str,
     audits: Sequence[str],
-    verdicts: Sequence[Mapping[str, Mapping[str, Any]]],
+    counted: Sequence[Mapping[str, Any] | None],
     known: str,
 ) -> tuple[str, ...]:
-    """The attempt of each audit that was its verdict."""
+    """The attempt of each audit that was its verdict, by the time of that verdict."""
     found = []
-    for name, verdict in zip(audits, verdicts, strict=True):
-        counted = verdict.get(fingerprint)
-        of_audit = [
-            row["id"]
-            for row in rows
-            if row["audit"] == name and row["fingerprint"] == fingerprint and row["outcome"] in PASSED
-            and counted is not None and row["ended"] == counted["time"]
-        ]  # fmt: skip
+    for name, verdict in zip(audits, counted, strict=True):
+        ends = [row for row in rows if row["audit"] == name and row["outcome"] in PASSED]
+        of_audit = [row["id"] for row in ends if verdict is not None and row["ended"] == verdict["time"]]
         found += [key for key in of_audit[-1:] if key != known]
     return tuple(found)
 
